@@ -1,0 +1,133 @@
+package diag
+
+import (
+	"sort"
+	"unicode/utf8"
+)
+
+// File is the whole source text of one file; it finds lines and columns.
+type File struct {
+	Name  string
+	Src   string
+	lines []int // byte offset of the start of each line
+}
+
+// NewFile indexes src.
+func NewFile(name, src string) *File {
+	f := &File{Name: name, Src: src, lines: []int{0}}
+	for i := 0; i < len(src); i++ {
+		if src[i] == '\n' {
+			f.lines = append(f.lines, i+1)
+		}
+	}
+	return f
+}
+
+// Pos returns the place of the byte at offset, which is clamped to the file.
+func (f *File) Pos(offset int) Pos {
+	offset = max(0, min(offset, len(f.Src)))
+	line := sort.SearchInts(f.lines, offset+1) - 1
+	start := f.lines[line]
+	return Pos{Line: line + 1, Column: utf8.RuneCountInString(f.Src[start:offset]) + 1, Offset: offset}
+}
+
+// Offset returns the byte offset of a 1-based line and column (in characters).
+func (f *File) Offset(line, column int) int {
+	if line < 1 || line > len(f.lines) {
+		return len(f.Src)
+	}
+	off := f.lines[line-1]
+	for c := 1; c < column && off < len(f.Src) && f.Src[off] != '\n'; c++ {
+		_, n := utf8.DecodeRuneInString(f.Src[off:])
+		off += n
+	}
+	return off
+}
+
+// Line returns the text of a 1-based line without its line end.
+func (f *File) Line(n int) string {
+	if n < 1 || n > len(f.lines) {
+		return ""
+	}
+	start, end := f.lines[n-1], len(f.Src)
+	if n < len(f.lines) {
+		end = f.lines[n] - 1
+	}
+	if end > start && f.Src[end-1] == '\r' {
+		end--
+	}
+	return f.Src[start:end]
+}
+
+// Segment says that the bytes of a Text from Offset on stand in the outer file
+// from FileOffset on, up to the next segment. Fixed segments (a substituted
+// value) map as a whole to the one place [FileOffset, FileEnd).
+type Segment struct {
+	Offset     int
+	FileOffset int
+	FileEnd    int
+	Fixed      bool
+}
+
+// Text is a piece of text (an SQL body, a DDL schema) with a map to the file
+// it was taken from. It is immutable. SQL code reads Body and never learns
+// what kind of file is outside.
+type Text struct {
+	Body string
+
+	file     *File
+	segments []Segment
+	inner    *File // Body as a file of its own, for the SQL's own line and column
+	approx   bool
+}
+
+// NewText makes a text that is a whole file.
+func NewText(name, src string) *Text {
+	f := NewFile(name, src)
+	return &Text{Body: src, file: f, inner: f, segments: []Segment{{}}}
+}
+
+// NewMapped makes a text that stands inside file. Segments are sorted by
+// Offset and the first has Offset 0. With approximate set, positions outside
+// are those of the whole scalar and only the inner place is exact.
+func NewMapped(file *File, body string, segments []Segment, approximate bool) *Text {
+	return &Text{Body: body, file: file, segments: segments, inner: NewFile(file.Name, body), approx: approximate}
+}
+
+// File returns the outer file.
+func (t *Text) File() *File { return t.file }
+
+// Embedded reports whether the text is a part of a bigger file.
+func (t *Text) Embedded() bool { return t.inner != t.file }
+
+// Approximate reports whether outer places are those of the whole scalar.
+func (t *Text) Approximate() bool { return t.approx }
+
+// Span turns a range of the text into a span of the outer file.
+func (t *Text) Span(r Range) Span {
+	start, _ := t.outer(r.Start)
+	end := start
+	if r.End > r.Start {
+		e, fixedEnd := t.outer(r.End - 1)
+		end = e + 1
+		if fixedEnd > end {
+			end = fixedEnd
+		}
+	}
+	return Span{File: t.file.Name, Start: t.file.Pos(start), End: t.file.Pos(max(start, end))}
+}
+
+// Inner returns the place inside the text itself (the SQL's own line).
+func (t *Text) Inner(offset int) Pos { return t.inner.Pos(offset) }
+
+func (t *Text) outer(offset int) (pos, fixedEnd int) {
+	i := sort.Search(len(t.segments), func(i int) bool { return t.segments[i].Offset > offset }) - 1
+	if i < 0 {
+		return 0, 0
+	}
+	s := t.segments[i]
+	if s.Fixed {
+		return s.FileOffset, s.FileEnd
+	}
+	return s.FileOffset + offset - s.Offset, 0
+}
