@@ -1,0 +1,11 @@
+package ast
+
+// Walk calls visit for n and then for the nodes below it, in the order of the
+// text as far as the nodes keep it. If visit returns false the nodes below n are
+// skipped. Nil nodes are not visited.
+func Walk(n Node, visit func(Node) bool) {
+	if isNil(n) || !visit(n) {
+		return
+	}
+	EachChild(n, func(c Node) { Walk(c, visit) })
+}
