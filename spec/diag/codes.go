@@ -18,8 +18,8 @@ func (c Code) SQLState() string {
 
 // sqlStates lists the classes that the product raises, with their SQLSTATE.
 var sqlStates = map[Code]string{
-	"PARSE_SYNTAX_ERROR":     "42601",
-	"UNRESOLVED_COLUMN":      "42703",
+	"PARSE_SYNTAX_ERROR":      "42601",
+	"UNRESOLVED_COLUMN":       "42703",
 	"TABLE_OR_VIEW_NOT_FOUND": "42P01",
-	"DIVIDE_BY_ZERO":         "22012",
+	"DIVIDE_BY_ZERO":          "22012",
 }

@@ -94,6 +94,12 @@ func NewMapped(file *File, body string, segments []Segment, approximate bool) *T
 	return &Text{Body: body, file: file, segments: segments, inner: NewFile(file.Name, body), approx: approximate}
 }
 
+// NewSubstituted makes a text that is a whole file in which parts were replaced
+// (Fixed segments). It is not Embedded: all places are those of the file.
+func NewSubstituted(file *File, body string, segments []Segment) *Text {
+	return &Text{Body: body, file: file, segments: segments, inner: file}
+}
+
 // File returns the outer file.
 func (t *Text) File() *File { return t.file }
 
@@ -117,8 +123,14 @@ func (t *Text) Span(r Range) Span {
 	return Span{File: t.file.Name, Start: t.file.Pos(start), End: t.file.Pos(max(start, end))}
 }
 
-// Inner returns the place inside the text itself (the SQL's own line).
-func (t *Text) Inner(offset int) Pos { return t.inner.Pos(offset) }
+// Inner returns the place inside the text itself (the SQL's own line). For a
+// text that is a whole file it is the place in the file.
+func (t *Text) Inner(offset int) Pos {
+	if t.inner == t.file {
+		offset, _ = t.outer(offset)
+	}
+	return t.inner.Pos(offset)
+}
 
 func (t *Text) outer(offset int) (pos, fixedEnd int) {
 	i := sort.Search(len(t.segments), func(i int) bool { return t.segments[i].Offset > offset }) - 1
