@@ -1,0 +1,156 @@
+package funcs
+
+import (
+	"time"
+
+	"pipelines/tables/column"
+	"pipelines/tables/schema"
+)
+
+// Session is what functions may know of the settings while they are bound and
+// evaluated. It is immutable.
+type Session struct {
+	ANSI          bool // spark.sql.ansi.enabled
+	Location      *time.Location
+	CaseSensitive bool
+	// Conf holds all settings by their full Spark key.
+	Conf map[string]string
+	// Catalog and Database are what current_catalog() and current_database() say.
+	Catalog, Database, User string
+}
+
+// Arg describes one argument of a call at bind time.
+type Arg struct {
+	Type     schema.Type
+	Nullable bool
+	// Const is the one-row value when the argument is foldable, nil else.
+	Const *column.Vector
+	// Name is the parameter name of a named argument (name => value), or "".
+	Name string
+	// Text is the argument's SQL as Spark prints it, for messages.
+	Text string
+	// Lambda is set for lambda arguments; Type is then the zero Type until
+	// LambdaTypes has been asked.
+	Lambda *LambdaArg
+}
+
+// LambdaArg describes a lambda argument. Bind binds its body with the given
+// parameter types (len = Params) and returns the body's type and nullability.
+type LambdaArg struct {
+	Params int
+	Bind   func(params []schema.Field) (schema.Field, error)
+}
+
+// Volatility says how often a function must be evaluated.
+type Volatility uint8
+
+// The volatilities.
+const (
+	Immutable Volatility = iota // same arguments, same value
+	Stable                      // constant within one epoch (current_timestamp)
+	Volatile                    // each row anew (rand, uuid)
+)
+
+// NullRule says how nulls of arguments reach the kernel.
+type NullRule uint8
+
+const (
+	// NullIfAny: the result is null where an argument is. The evaluator sets
+	// out.Nulls to the union before it calls the kernel; the kernel may
+	// compute those rows or not, and may mark more.
+	NullIfAny NullRule = iota
+	// NullAware: the kernel sees nulls and decides.
+	NullAware
+)
+
+// Function is one scalar SQL function (operators are functions too, under
+// names such as "+").
+type Function struct {
+	Name    string
+	Aliases []string
+	Group   string // group of sql-surface.md ("string", "datetime", ...)
+	// Usage is the signature, Doc a line, Example "SELECT f(1)" and its result:
+	// the docs generator and a test read them.
+	Usage, Doc, Example, Result string
+	// Bind resolves a call: it picks the overload and the types the arguments
+	// must be cast to. A nil Bind with Overloads set uses the table.
+	Bind       func(s *Session, args []Arg) (*Bound, error)
+	Volatility Volatility
+}
+
+// Bound is a resolved scalar call. It is immutable and holds no scratch.
+type Bound struct {
+	Fn *Function
+	// Args are the types the arguments must have; the binder casts to them.
+	Args     []schema.Type
+	Result   schema.Type
+	Nullable bool
+	Nulls    NullRule
+	CanFail  bool
+	Kernel   Kernel
+	// Lambdas[i] is set for lambda arguments: the fields of the parameters.
+	Lambdas map[int][]schema.Field
+	// Print gives Spark's automatic column text from the arguments' texts; nil
+	// prints name(arg, arg).
+	Print func(args []string) string
+}
+
+// Kernel computes out for the rows of c. args are flat or constant vectors of
+// Bound.Args' types with c.Rows rows (never dictionaries); out is an empty
+// vector of the result type which the kernel resizes or appends to, so that it
+// has c.Rows rows (or is Const). Rows outside c.Sel may hold anything safe.
+type Kernel func(c *Ctx, args []*column.Vector, out *column.Vector)
+
+// Ctx is what one evaluation of one call may use.
+type Ctx struct {
+	Rows    int
+	Sel     []int32 // rows to compute, nil: all
+	Pool    *column.Pool
+	Session *Session
+	// Now is the epoch's instant in microseconds.
+	Now int64
+	// Seed is fixed for a call site and lane; Row is the number of rows that
+	// the call site has seen before this batch (rand, monotonically_increasing_id).
+	Seed, Row int64
+	// Partition is the lane's number.
+	Partition int
+	// File holds the current input file for input_file_name() and friends.
+	File FileInfo
+	// Lambda evaluates lambda argument i over n rows of parameter vectors.
+	// outer maps each of the n rows to the batch row whose other columns the
+	// body may read. The result has n rows and belongs to the caller.
+	Lambda func(i int, params []*column.Vector, outer []int32) *column.Vector
+	// Scratch is kept between calls of the same call site and lane: a kernel
+	// may store compiled state there (a regular expression, a table).
+	Scratch any
+	// Try asks for nulls instead of errors: Fail marks null without an error.
+	Try bool
+}
+
+// FileInfo names the file that the batch was read from.
+type FileInfo struct {
+	Path       string
+	Start, Len int64
+}
+
+// Fail marks row i of out as failed, or only as null under Try.
+func (c *Ctx) Fail(out *column.Vector, i int, err *Error) {
+	if c.Try {
+		out.SetNull(i)
+		return
+	}
+	out.Fail(i, err)
+}
+
+// Each calls f for each row to compute. For hot loops write the two loops out.
+func (c *Ctx) Each(f func(i int)) {
+	if c.Sel == nil {
+		for i := range c.Rows {
+			f(i)
+		}
+		return
+	}
+	for _, i := range c.Sel {
+		f(int(i))
+	}
+}
