@@ -1,0 +1,288 @@
+package spec
+
+import (
+	"fmt"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"pipelines/spec/diag"
+)
+
+// walker checks a document against the key table and collects what is wrong.
+type walker struct {
+	file *diag.File
+	form Form
+	conf *configuration
+	list diag.List
+
+	confPairs []pair
+}
+
+// record is a mapping of the document, checked against its object.
+type record struct {
+	object *object
+	span   diag.Span
+	vals   map[string]*value
+	faulty map[string]diag.Span // keys that were given, but not well
+}
+
+// value is one value that passed its checks. Which fields are set depends on
+// the kind of its key.
+type value struct {
+	keySpan diag.Span
+	span    diag.Span
+	m       mapped // the text after substitution, with its map
+	num     int64
+	flag    bool
+	dur     Duration
+	parts   []string // of a name
+	items   []*value
+	rec     *record
+	pairs   []pair
+}
+
+type pair struct {
+	name     string
+	nameSpan diag.Span
+	val      *value
+}
+
+// entry is one key and value of a mapping, merges followed.
+type entry struct {
+	key, val *yaml.Node
+}
+
+func (w *walker) add(d diag.Diagnostic) { w.list = append(w.list, d) }
+
+func (w *walker) errorf(s diag.Span, code diag.Code, format string, args ...any) diag.Diagnostic {
+	return diag.AtSpan(w.file, s, code, fmt.Sprintf(format, args...))
+}
+
+func resolve(n *yaml.Node) *yaml.Node {
+	for n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	return n
+}
+
+// spanOf returns the place of a node: all of a scalar, the first character of
+// anything else.
+func (w *walker) spanOf(n *yaml.Node) diag.Span {
+	at := w.file.Offset(n.Line, n.Column)
+	if n.Kind == yaml.ScalarNode {
+		m := mapScalar(w.file, n)
+		if n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
+			return spanOf(w.file, m.start, lineEnd(w.file.Src, m.start))
+		}
+		return spanOf(w.file, m.start, m.end)
+	}
+	at = skipProperties(w.file.Src, at)
+	return spanOf(w.file, at, min(at+1, len(w.file.Src)))
+}
+
+// entries lists the keys of a mapping: its own, then those of its merges that
+// it does not override. Double keys are reported.
+func (w *walker) entries(n *yaml.Node) []entry {
+	var own []entry
+	var merges []*yaml.Node
+	seen := map[string]*yaml.Node{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		k, v := resolve(n.Content[i]), n.Content[i+1]
+		switch first := seen[k.Value]; {
+		case k.Kind != yaml.ScalarNode:
+			w.add(w.errorf(w.spanOf(k), "WRONG_TYPE", "a key is not a text").WithHint("quote keys that start with a bracket"))
+		case k.Tag == "!!merge":
+			merges = append(merges, v)
+		case first != nil:
+			w.add(w.errorf(w.spanOf(k), "DUPLICATE_KEY", "the key %q stands here twice", k.Value).
+				WithHint("remove one of them").WithRelated(w.spanOf(first), "the first one"))
+		default:
+			seen[k.Value] = k
+			own = append(own, entry{k, v})
+		}
+	}
+	for _, m := range merges {
+		own = w.merge(own, seen, m)
+	}
+	return own
+}
+
+func (w *walker) merge(own []entry, seen map[string]*yaml.Node, from *yaml.Node) []entry {
+	r := resolve(from)
+	switch r.Kind {
+	case yaml.MappingNode:
+		for _, e := range w.entries(r) {
+			if seen[e.key.Value] == nil {
+				seen[e.key.Value] = e.key
+				own = append(own, e)
+			}
+		}
+	case yaml.SequenceNode:
+		for _, item := range r.Content {
+			if resolve(item).Kind != yaml.MappingNode {
+				w.add(w.errorf(w.spanOf(item), "WRONG_TYPE", "`<<` merges mappings only"))
+				continue
+			}
+			own = w.merge(own, seen, item)
+		}
+	default:
+		w.add(w.errorf(w.spanOf(from), "WRONG_TYPE", "`<<` merges mappings only"))
+	}
+	return own
+}
+
+// record checks a mapping. It returns nil if n is none.
+func (w *walker) record(o *object, n *yaml.Node) *record {
+	n = resolve(n)
+	if n.Kind != yaml.MappingNode {
+		w.add(w.wrongType(n, "a "+o.name, "keys and values"))
+		return nil
+	}
+	r := &record{object: o, span: w.spanOf(n), vals: map[string]*value{}}
+	entries := w.entries(n)
+	cut := w.cutTexts(o, n, entries)
+	used := map[string]diag.Span{}
+	for i, e := range entries {
+		if cut[i] != cutNone {
+			if cut[i] == cutOwner {
+				used[o.find(e.key.Value).name] = w.spanOf(e.key)
+			}
+			continue
+		}
+		k := o.find(e.key.Value)
+		if k == nil {
+			w.unknownKey(o, e.key)
+			continue
+		}
+		keySpan := w.spanOf(e.key)
+		if first, twice := used[k.name]; twice {
+			w.add(w.errorf(keySpan, "DUPLICATE_KEY", "%q and %q are the same key", k.name, e.key.Value).
+				WithHint("remove one of them").WithRelated(first, "the first one"))
+			continue
+		}
+		used[k.name] = keySpan
+		if what, found := findLater(o.name, k.name, ""); found {
+			w.add(w.notAvailable(keySpan, what))
+			continue
+		}
+		if v := w.value(o, k, e.val); v != nil {
+			v.keySpan = keySpan
+			r.vals[k.name] = v
+		}
+	}
+	w.missingKeys(r, used)
+	for name, span := range used {
+		if r.vals[name] == nil {
+			if r.faulty == nil {
+				r.faulty = map[string]diag.Span{}
+			}
+			r.faulty[name] = span
+		}
+	}
+	return r
+}
+
+func (w *walker) notAvailable(s diag.Span, what string) diag.Diagnostic {
+	return w.errorf(s, "FEATURE_NOT_AVAILABLE", "not available yet: %s", what)
+}
+
+func (w *walker) unknownKey(o *object, k *yaml.Node) {
+	code := diag.Code("UNKNOWN_KEY")
+	if w.form == Spark && o == sparkObject {
+		code = "PIPELINE_SPEC_UNEXPECTED_FIELD"
+	}
+	hint := diag.DidYouMean(k.Value, o.names())
+	if hint == "" {
+		hint = "allowed here: " + strings.Join(o.names(), ", ")
+	}
+	w.add(w.errorf(w.spanOf(k), code, "unknown key %q in a %s", k.Value, o.name).WithHint(hint))
+}
+
+func (w *walker) missingKeys(r *record, used map[string]diag.Span) {
+	for _, k := range r.object.keys {
+		if _, ok := used[k.name]; ok || !k.required {
+			continue
+		}
+		code := diag.Code("MISSING_KEY")
+		if w.form == Spark && r.object == sparkObject {
+			code = "PIPELINE_SPEC_MISSING_REQUIRED_FIELD"
+		}
+		w.add(w.errorf(r.span, code, "a %s needs the key %q", r.object.name, k.name).WithHint("add `" + k.name + ": …`: " + k.doc))
+	}
+}
+
+type cutKind uint8
+
+const (
+	cutNone  cutKind = iota
+	cutOwner         // the value in front of the comma
+	cutRest          // a key that is a piece of the text
+)
+
+// cutTexts finds text in a flow mapping that YAML cut at its commas: behind the
+// value stand unknown keys without a value.
+func (w *walker) cutTexts(o *object, n *yaml.Node, entries []entry) map[int]cutKind {
+	if n.Style&yaml.FlowStyle == 0 {
+		return nil
+	}
+	cut := map[int]cutKind{}
+	owner := -1
+	for i, e := range entries {
+		k := (*key)(nil)
+		if o != nil {
+			k = o.find(e.key.Value)
+		}
+		switch {
+		case k == nil && isNothing(e.val) && owner >= 0:
+			if cut[owner] == cutNone {
+				cut[owner] = cutOwner
+				prev := mapScalar(w.file, resolve(entries[owner].val))
+				at := spanOf(w.file, prev.start, mapScalar(w.file, e.key).end)
+				w.add(w.errorf(at, "YAML_TEXT_CUT", "YAML cuts the text of %q at the comma", entries[owner].key.Value).
+					WithHint("write it in quotes, or as a block after `|`"))
+			}
+			cut[i] = cutRest
+		case (k != nil || o == nil) && isPlain(resolve(e.val)):
+			owner = i
+		case k != nil:
+			owner = -1
+		}
+	}
+	return cut
+}
+
+// isNothing reports whether a flow mapping's value is not written at all.
+func isNothing(n *yaml.Node) bool {
+	return n.Kind == yaml.ScalarNode && n.Tag == "!!null" && n.Value == ""
+}
+
+func isPlain(n *yaml.Node) bool {
+	const other = yaml.DoubleQuotedStyle | yaml.SingleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
+	return n.Kind == yaml.ScalarNode && n.Style&other == 0 && n.Value != ""
+}
+
+// wrongType says what n is and what is wanted.
+func (w *walker) wrongType(n *yaml.Node, subject, wanted string) diag.Diagnostic {
+	return w.errorf(w.spanOf(n), "WRONG_TYPE", "%s wants %s, not %s", subject, wanted, describe(n))
+}
+
+func describe(n *yaml.Node) string {
+	switch n.Kind {
+	case yaml.MappingNode:
+		return "keys and values"
+	case yaml.SequenceNode:
+		return "a list"
+	}
+	switch n.ShortTag() {
+	case "!!int", "!!float":
+		return "a number"
+	case "!!bool":
+		return "a truth value"
+	case "!!null":
+		return "nothing"
+	case "!!timestamp":
+		return "a date"
+	}
+	return "a text"
+}
