@@ -1,0 +1,13 @@
+// Package checkpoint keeps what a flow must remember between epochs: one bbolt
+// file a flow and checkpoint version, with the identity, the intents, the
+// prepared epochs, the marks, the sources' ledgers and the operators' state.
+//
+// Reading order: Identity and DB (open.go), Intent, Prepared (record.go),
+// Decide (decide.go: recovery as a pure function over Facts).
+//
+// Invariants: a missing, empty or damaged file is refused, never taken as new;
+// a second process gets an error at once; every write is one synced bbolt
+// transaction. The protocol of an epoch is intent → (work) → prepared → sink
+// commit → mark, where the mark is written together with the next intent.
+// A DB is used by one flow, single-threaded.
+package checkpoint

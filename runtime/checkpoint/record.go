@@ -1,0 +1,55 @@
+package checkpoint
+
+import "pipelines/runtime/stream"
+
+// Identity says whose checkpoint this is.
+type Identity struct {
+	Format  int    `json:"format"`
+	Dataset string `json:"dataset"`
+	Flow    string `json:"flow"`
+	Version int    `json:"version"`
+	// AppID is the transaction id under which the sink knows this checkpoint.
+	AppID string `json:"appId"`
+}
+
+// Intent is written before an epoch reads anything.
+type Intent struct {
+	Epoch int64 `json:"epoch"`
+	// Now is the epoch's wall time in microseconds.
+	Now int64 `json:"now"`
+	// From and To are the offsets of each source by its id.
+	From map[string]stream.Offset `json:"from"`
+	To   map[string]stream.Offset `json:"to"`
+	// Late and Evict are the epoch's global watermarks in microseconds.
+	Late  int64 `json:"late"`
+	Evict int64 `json:"evict"`
+	// NoData marks an epoch without new rows.
+	NoData bool `json:"noData,omitempty"`
+	// Conf holds the settings that results depend on.
+	Conf map[string]string `json:"conf,omitempty"`
+}
+
+// Prepared is written when the epoch's rows are staged and durable.
+type Prepared struct {
+	Epoch int64 `json:"epoch"`
+	// Token is what the sink needs to commit, also in another process.
+	Token []byte `json:"token"`
+	// EventTimes is the greatest event time seen by each watermark node.
+	EventTimes map[string]int64 `json:"eventTimes,omitempty"`
+	// Watermarks holds each stateful operator's own watermark.
+	Watermarks map[string]int64 `json:"watermarks,omitempty"`
+	// Rows is the number of rows handed to the sink.
+	Rows int64 `json:"rows"`
+}
+
+// Entry is one change of a source's ledger; a nil Value deletes the key.
+type Entry struct {
+	Key   []byte
+	Value []byte
+}
+
+// StateChange is one change of an operator's keyed state; a nil Value deletes.
+type StateChange struct {
+	Operator string
+	Entry
+}

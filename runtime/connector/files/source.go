@@ -1,0 +1,225 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"path"
+	"time"
+
+	"pipelines/runtime/connector"
+	"pipelines/runtime/stream"
+	"pipelines/stores"
+)
+
+// changedLooks bounds how many known files are looked at, once a run, for
+// changes after they were read.
+const changedLooks = 1000
+
+// Source reads files as a stream and as a bounded relation.
+type Source struct {
+	o      Options
+	ledger ledger
+	// waiting are the files found by the last listing and not yet planned, in
+	// the order in which they will be taken.
+	waiting []file
+	notes   []string
+	// recent holds the files of the newest planned range, so that the common
+	// case needs no walk over the ledger.
+	recent    []file
+	recentLog int64
+	checked   bool
+}
+
+// New returns a source.
+func New(o Options) *Source { return &Source{o: o, recentLog: -2} }
+
+// Options returns how the source was made.
+func (s *Source) Options() Options { return s.o }
+
+// Start implements connector.Source.
+func (s *Source) Start(_ context.Context, _ stream.Offset, l connector.Ledger) error {
+	return s.ledger.load(l)
+}
+
+// Pin implements connector.Source.
+func (s *Source) Pin(ctx context.Context) error {
+	var fresh []string
+	var looks []string
+	err := s.o.names(ctx, func(key string) bool {
+		if _, ok := s.ledger.known[s.o.identity(key)]; !ok {
+			fresh = append(fresh, key)
+		} else if !s.checked && len(s.ledger.known) <= changedLooks {
+			looks = append(looks, key)
+		}
+		return true
+	})
+	if err != nil && !errors.Is(err, stores.ErrNotExist) {
+		return fmt.Errorf("list %s: %w", s.o.Root, err)
+	}
+	s.checked = true
+	s.waiting = s.waiting[:0]
+	for _, key := range fresh {
+		f, err := s.o.stat(ctx, key)
+		if errors.Is(err, stores.ErrNotExist) {
+			continue // gone between the listing and now: was never planned
+		}
+		if err != nil {
+			return err
+		}
+		s.waiting = append(s.waiting, f)
+	}
+	sortFiles(s.waiting, s.o.LatestFirst)
+	s.dropOld()
+	return s.lookForChanges(ctx, looks)
+}
+
+// dropOld applies maxFileAge, relative to the newest file seen. The first
+// epoch takes everything.
+func (s *Source) dropOld() {
+	if s.o.MaxFileAge <= 0 || len(s.ledger.known) == 0 || s.o.LatestFirst && s.o.MaxFiles+int(s.o.MaxBytes) > 0 {
+		return
+	}
+	limit := s.ledger.newest - s.o.MaxFileAge.Microseconds()
+	kept := s.waiting[:0]
+	for _, f := range s.waiting {
+		if f.mtime >= limit {
+			kept = append(kept, f)
+		}
+	}
+	if n := len(s.waiting) - len(kept); n > 0 {
+		s.notes = append(s.notes, fmt.Sprintf("%d files in %s are older than maxFileAge and were left out", n, s.o.Root))
+	}
+	s.waiting = kept
+}
+
+// lookForChanges says which known files are not what they were.
+func (s *Source) lookForChanges(ctx context.Context, keys []string) error {
+	for _, key := range keys {
+		f, err := s.o.stat(ctx, key)
+		if errors.Is(err, stores.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		id := s.o.identity(key)
+		t := s.ledger.known[id]
+		if t.size != f.size || t.mtime != f.mtime {
+			s.notes = append(s.notes, fmt.Sprintf("%s changed after it was read; it is not read again", path.Join(s.o.Root, key)))
+		}
+	}
+	return nil
+}
+
+// Plan implements connector.Source.
+func (s *Source) Plan(ctx context.Context, from stream.Offset, opts connector.PlanOptions) (connector.Planned, error) {
+	last, err := parseOffset(from)
+	if err != nil {
+		return connector.Planned{}, err
+	}
+	if !opts.Pinned {
+		if err := s.Pin(ctx); err != nil {
+			return connector.Planned{}, err
+		}
+	}
+	p := connector.Planned{To: from, Notes: s.notes}
+	s.notes = nil
+	n := s.limit(opts.Unlimited)
+	if n == 0 {
+		return p, nil
+	}
+	log := last + 1
+	p.To, p.Splits = formatOffset(log), n
+	s.recent, s.recentLog = append([]file(nil), s.waiting[:n]...), log
+	for _, f := range s.recent {
+		t := taken{log: log, mtime: f.mtime, size: f.size}
+		id := s.o.identity(f.key)
+		if s.o.NameOnly {
+			if _, again := s.ledger.known[id]; again {
+				p.Splits--
+				continue
+			}
+		}
+		s.ledger.add(id, t)
+		p.Entries = append(p.Entries, connector.Entry{Key: []byte(id), Value: t.encode()})
+	}
+	s.waiting = s.waiting[n:]
+	return p, nil
+}
+
+// limit returns how many of the waiting files the next epoch takes.
+func (s *Source) limit(unlimited bool) int {
+	n := len(s.waiting)
+	if unlimited || n == 0 {
+		return n
+	}
+	if s.o.MaxFiles > 0 {
+		n = min(n, s.o.MaxFiles)
+	}
+	if s.o.MaxBytes > 0 {
+		var sum int64
+		for i := range n {
+			sum += s.waiting[i].size
+			if sum >= s.o.MaxBytes { // soft: at least one file, and the one that passes the limit
+				return i + 1
+			}
+		}
+	}
+	return n
+}
+
+// Splits implements connector.Source.
+func (s *Source) Splits(_ context.Context, from, to stream.Offset) ([]connector.Split, error) {
+	a, err := parseOffset(from)
+	if err != nil {
+		return nil, err
+	}
+	b, err := parseOffset(to)
+	if err != nil {
+		return nil, err
+	}
+	if b == a+1 && s.recentLog == b {
+		return s.splits(s.recent), nil
+	}
+	return s.splits(s.ledger.between(a, b, s.o.LatestFirst)), nil
+}
+
+func (s *Source) splits(fs []file) []connector.Split {
+	out := make([]connector.Split, len(fs))
+	for i, f := range fs {
+		out[i] = connector.Split{Name: path.Join(s.o.Root, f.key), Bytes: f.size, Data: f}
+	}
+	return out
+}
+
+// Whole implements connector.Bounded.
+func (s *Source) Whole(ctx context.Context) ([]connector.Split, string, error) {
+	var fs []file
+	var failed error
+	err := s.o.names(ctx, func(key string) bool {
+		f, err := s.o.stat(ctx, key)
+		if errors.Is(err, stores.ErrNotExist) && s.o.Single == "" {
+			return true
+		}
+		if err != nil {
+			failed = err
+			return false
+		}
+		t := time.UnixMicro(f.mtime)
+		if (s.o.After.IsZero() || t.After(s.o.After)) && (s.o.Before.IsZero() || t.Before(s.o.Before)) {
+			fs = append(fs, f)
+		}
+		return true
+	})
+	if err := errors.Join(err, failed); err != nil {
+		return nil, "", fmt.Errorf("list %s: %w", s.o.Root, err)
+	}
+	sortFiles(fs, false)
+	h := fnv.New128a()
+	for _, f := range fs {
+		fmt.Fprintf(h, "%s\x00%d\x00%d\x00", f.key, f.mtime, f.size)
+	}
+	return s.splits(fs), fmt.Sprintf("%x", h.Sum(nil)), nil
+}

@@ -1,0 +1,90 @@
+package flow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"pipelines/runtime/checkpoint"
+	"pipelines/runtime/connector"
+	"pipelines/runtime/operator"
+	"pipelines/runtime/stream"
+	"pipelines/sqlplan/funcs"
+	"pipelines/sqlplan/logical"
+	"pipelines/tables/column"
+)
+
+// BoundedOptions configures a query over relations that are read whole.
+type BoundedOptions struct {
+	Plan      logical.Node
+	Session   *funcs.Session
+	Tables    map[string]connector.Bounded
+	Lanes     int
+	Pool      *column.Pool
+	BatchRows int
+	Memory    int64
+	TempDir   string
+	Now       time.Time
+	Seed      int64
+	// Output receives the result, one call at a time per lane; lent.
+	Output func(lane int, b *column.Batch) error
+}
+
+// BoundedResult counts what a bounded query did.
+type BoundedResult struct {
+	InputRows, OutputRows, Corrupt, Dropped int64
+	Counters                                operator.Counters
+}
+
+// RunBounded runs the query once.
+func RunBounded(ctx context.Context, o BoundedOptions) (BoundedResult, error) {
+	env := operator.Env{Pool: o.Pool, Session: o.Session, Lanes: max(o.Lanes, 1), Output: o.Output, Seed: o.Seed, Memory: o.Memory, TempDir: o.TempDir}
+	plan, err := operator.Build(o.Plan, env)
+	if err != nil {
+		return BoundedResult{}, err
+	}
+	defer plan.Close()
+	e := &Execution{plan: plan, phases: groupScans(plan.Scans()), o: Options{
+		Session: o.Session, Tables: o.Tables, Lanes: max(o.Lanes, 1), Pool: o.Pool, BatchRows: o.BatchRows,
+	}}
+	if err := plan.Begin(stream.Step{Now: o.Now.UnixMicro(), Late: stream.NoWatermark, Evict: stream.NoWatermark, Bounded: true}); err != nil {
+		return BoundedResult{}, err
+	}
+	prog := Progress{SourceRows: map[string]int64{}}
+	if err := e.readAll(ctx, checkpoint.Intent{}, &prog); err != nil {
+		return BoundedResult{}, err
+	}
+	if err := plan.EndStep(); err != nil {
+		return BoundedResult{}, err
+	}
+	c := plan.Counters()
+	return BoundedResult{InputRows: prog.InputRows, OutputRows: c.OutputRows, Corrupt: prog.Corrupt, Dropped: prog.Dropped, Counters: c}, nil
+}
+
+// Replace runs the query and replaces the sink's rows with the result in one
+// commit (a materialized view). Info is stored with the commit. A failed run
+// leaves the old rows.
+func Replace(ctx context.Context, o BoundedOptions, sink connector.Sink, info connector.EpochInfo) (BoundedResult, error) {
+	info.Overwrite = true
+	if err := sink.Clean(ctx); err != nil {
+		return BoundedResult{}, fmt.Errorf("clean target: %w", err)
+	}
+	ep, err := sink.Begin(ctx, info)
+	if err != nil {
+		return BoundedResult{}, fmt.Errorf("begin: %w", err)
+	}
+	o.Output = ep.Write
+	res, err := RunBounded(ctx, o)
+	if err != nil {
+		return res, errors.Join(err, ep.Abort())
+	}
+	token, err := ep.Prepare(ctx)
+	if err != nil {
+		return res, errors.Join(fmt.Errorf("stage: %w", err), ep.Abort())
+	}
+	if err := sink.Commit(ctx, info, token); err != nil {
+		return res, fmt.Errorf("commit: %w", err)
+	}
+	return res, nil
+}

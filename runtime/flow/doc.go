@@ -1,0 +1,15 @@
+// Package flow runs one flow: a plan, its sources and its sink, epoch by
+// epoch, exactly once. It owns the goroutines of a flow.
+//
+// Reading order: Options and Execution (execution.go), the epoch (epoch.go),
+// recovery (recover.go), the reading of splits by lanes (read.go), watermarks
+// (watermark.go), bounded queries (bounded.go).
+//
+// One epoch: plan end offsets → intent → read and push by lane → end the step
+// → prepare (files synced, one checkpoint transaction) → sink commit → mark
+// (with the next intent). Recovery decides by checkpoint.Decide.
+//
+// Invariants: nothing is visible before it is prepared; an epoch that was
+// planned is either committed or run again with the same offsets, wall time
+// and watermarks; the decision depends on what is found, never on timing.
+package flow

@@ -1,0 +1,186 @@
+package flow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"pipelines/runtime/checkpoint"
+	"pipelines/runtime/connector"
+	"pipelines/runtime/operator"
+	"pipelines/runtime/stream"
+	"pipelines/sqlplan/funcs"
+	"pipelines/sqlplan/logical"
+	"pipelines/tables/column"
+)
+
+// Trigger says when epochs are planned and when the run ends.
+type Trigger uint8
+
+// The triggers.
+const (
+	// AvailableNow takes what is there at the start, in epochs that honour the
+	// sources' limits, and ends.
+	AvailableNow Trigger = iota
+	// Once takes the same in one epoch, limits ignored, and ends.
+	Once
+)
+
+// Options configures an Execution.
+type Options struct {
+	Dataset string // full name of the target
+	Flow    string
+	Plan    logical.Node
+	Session *funcs.Session
+	// Streams and Tables give the plan's relations by Relation.ID.
+	Streams map[string]connector.Source
+	Tables  map[string]connector.Bounded
+	Sink    connector.Sink
+	DB      *checkpoint.DB
+	Mode    logical.OutputMode
+	Trigger Trigger
+	// Overwrite makes epoch 0 replace the target's rows (full refresh).
+	Overwrite bool
+	Lanes     int // at least 1
+	Pool      *column.Pool
+	BatchRows int // 0: column.BatchRows
+	Memory    int64
+	TempDir   string
+	Now       func() time.Time
+	// OnEpoch is called after each committed epoch, OnNote with things that
+	// the user should know; both may be nil.
+	OnEpoch func(Progress)
+	OnNote  func(string)
+	// At is called at each border of the epoch with its name; an error there
+	// ends the run as a crash would. Nil outside tests.
+	At func(point string) error
+}
+
+// Progress describes one committed epoch; names follow Spark's progress.
+type Progress struct {
+	Epoch     int64
+	Timestamp time.Time
+	InputRows int64
+	// SourceRows counts by relation id.
+	SourceRows map[string]int64
+	OutputRows int64
+	Corrupt    int64 // records that could not be decoded fully
+	Dropped    int64 // records left out by DROPMALFORMED
+	Watermark  int64 // stream.NoWatermark if there is none
+	NoData     bool
+	// Durations by phase: planning, run, commit.
+	Planning, Run, Commit time.Duration
+	Counters              operator.Counters
+	From, To              map[string]stream.Offset
+}
+
+// Summary is what a run did.
+type Summary struct {
+	Epochs     int64
+	InputRows  int64
+	OutputRows int64
+	Corrupt    int64
+	Dropped    int64
+	Counters   operator.Counters
+	LastEpoch  int64 // -1 if none was ever committed
+}
+
+// Execution is one running flow. It is made by New, run once by Run, and then
+// closed. It is not safe for concurrent use.
+type Execution struct {
+	o    Options
+	plan *operator.Plan
+	// scans groups the plan's inputs by phase.
+	phases [][]scanGroup
+
+	offsets map[string]stream.Offset // planned so far
+	marks   watermarks
+	epoch   int64 // next epoch
+	marked  int64 // newest epoch whose mark is durable
+	epochIO connector.Epoch
+	sum     Summary
+}
+
+// ErrAhead is returned when the table holds epochs that the checkpoint does not.
+var ErrAhead = errors.New("the table is ahead of its checkpoint")
+
+// New builds the plan and groups its inputs.
+func New(o Options) (*Execution, error) {
+	e := &Execution{o: o, offsets: map[string]stream.Offset{}, marked: -1}
+	env := operator.Env{
+		Pool: o.Pool, Session: o.Session, Lanes: o.Lanes, Memory: o.Memory, TempDir: o.TempDir,
+		Output: func(lane int, b *column.Batch) error { return e.epochIO.Write(lane, b) },
+	}
+	plan, err := operator.Build(o.Plan, env)
+	if err != nil {
+		return nil, fmt.Errorf("build flow %s: %w", o.Flow, err)
+	}
+	e.plan = plan
+	e.phases = groupScans(plan.Scans())
+	e.marks = newWatermarks(o.Plan, o.Session)
+	return e, nil
+}
+
+// Close gives back what the plan holds.
+func (e *Execution) Close() { e.plan.Close() }
+
+// Run recovers, then runs epochs until the trigger is satisfied or ctx ends.
+// Cancelling ctx stops after the running epoch's current step with ctx's error.
+func (e *Execution) Run(ctx, stop context.Context) (Summary, error) {
+	if err := e.recover(ctx); err != nil {
+		return e.sum, err
+	}
+	for _, id := range e.streamIDs() {
+		if err := e.o.Streams[id].Pin(ctx); err != nil {
+			return e.sum, fmt.Errorf("list source %s: %w", id, err)
+		}
+	}
+	for stop.Err() == nil {
+		in, ledgers, err := e.planEpoch(ctx)
+		if err != nil {
+			return e.sum, err
+		}
+		if in == nil {
+			break
+		}
+		if err := e.o.DB.WriteIntent(*in, ledgers); err != nil {
+			return e.sum, err
+		}
+		e.marked = in.Epoch - 1
+		if err := e.runEpoch(ctx, *in); err != nil {
+			return e.sum, err
+		}
+		if e.o.Trigger == Once && !e.marks.pending() {
+			break
+		}
+	}
+	return e.sum, e.writeMark()
+}
+
+func (e *Execution) writeMark() error {
+	if e.marked >= e.epoch-1 {
+		return nil
+	}
+	if err := e.at("mark.before"); err != nil {
+		return err
+	}
+	if err := e.o.DB.WriteMark(e.epoch - 1); err != nil {
+		return err
+	}
+	e.marked = e.epoch - 1
+	return e.at("mark.after")
+}
+
+func (e *Execution) at(point string) error {
+	if e.o.At == nil {
+		return nil
+	}
+	return e.o.At(point)
+}
+
+func (e *Execution) note(text string) {
+	if e.o.OnNote != nil {
+		e.o.OnNote(text)
+	}
+}

@@ -1,0 +1,232 @@
+package flow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"pipelines/runtime/checkpoint"
+	"pipelines/runtime/connector"
+	"pipelines/runtime/operator"
+	"pipelines/sqlplan/logical"
+	"pipelines/tables/schema"
+)
+
+// inlineBytes is the size below which all lanes run on the calling goroutine.
+const inlineBytes = 1 << 20
+
+// scanGroup is a set of plan inputs that one read of a relation feeds.
+type scanGroup struct {
+	scan   *logical.Scan
+	inputs []int // places in Plan.Scans
+}
+
+// groupScans orders the inputs by phase and joins those that read the same
+// columns of the same relation.
+func groupScans(scans []operator.ScanInput) [][]scanGroup {
+	var phases [][]scanGroup
+	for i, s := range scans {
+		for len(phases) <= s.Phase {
+			phases = append(phases, nil)
+		}
+		groups := phases[s.Phase]
+		j := slices.IndexFunc(groups, func(g scanGroup) bool { return sameRead(g.scan, s.Scan) })
+		if j >= 0 {
+			groups[j].inputs = append(groups[j].inputs, i)
+			continue
+		}
+		phases[s.Phase] = append(groups, scanGroup{scan: s.Scan, inputs: []int{i}})
+	}
+	return phases
+}
+
+func sameRead(a, b *logical.Scan) bool {
+	if a.Relation.ID != b.Relation.ID || !slices.Equal(a.Fields, b.Fields) || len(a.Filters)+len(b.Filters) > 0 {
+		return false
+	}
+	for i := range a.Columns {
+		if !a.Columns[i].Type.Equal(b.Columns[i].Type) || a.Metadata[i] != b.Metadata[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// job is one split to read for one group.
+type job struct {
+	group *scanGroup
+	open  connector.Opener
+	split connector.Split
+	rows  *atomic.Int64
+}
+
+type readCounts struct {
+	input, corrupt, dropped atomic.Int64
+}
+
+// readAll reads every scan of the epoch, phase by phase.
+func (e *Execution) readAll(ctx context.Context, in checkpoint.Intent, prog *Progress) error {
+	var counts readCounts
+	rows := map[string]*atomic.Int64{}
+	for _, groups := range e.phases {
+		var jobs []job
+		for i := range groups {
+			js, err := e.jobs(ctx, in, &groups[i])
+			if err != nil {
+				return err
+			}
+			// A source that several groups read counts once.
+			if _, again := rows[groups[i].scan.Relation.ID]; !again {
+				n := new(atomic.Int64)
+				rows[groups[i].scan.Relation.ID] = n
+				for k := range js {
+					js[k].rows = n
+				}
+			}
+			jobs = append(jobs, js...)
+		}
+		if err := e.runJobs(ctx, jobs, &counts); err != nil {
+			return err
+		}
+		for _, g := range groups {
+			for _, input := range g.inputs {
+				if err := e.plan.EndScan(input); err != nil {
+					return fmt.Errorf("end of %s: %w", g.scan.Relation.ID, err)
+				}
+			}
+		}
+	}
+	for id, n := range rows {
+		prog.SourceRows[id] = n.Load()
+		if _, ok := e.o.Streams[id]; ok || len(e.o.Streams) == 0 {
+			prog.InputRows += n.Load()
+		}
+	}
+	prog.Corrupt, prog.Dropped = counts.corrupt.Load(), counts.dropped.Load()
+	return nil
+}
+
+func (e *Execution) jobs(ctx context.Context, in checkpoint.Intent, g *scanGroup) ([]job, error) {
+	id := g.scan.Relation.ID
+	var splits []connector.Split
+	var open connector.Opener
+	var err error
+	if s, ok := e.o.Streams[id]; ok && g.scan.Relation.Streaming {
+		open = s
+		if splits, err = s.Splits(ctx, in.From[id], in.To[id]); err != nil {
+			return nil, fmt.Errorf("splits of source %s: %w", id, err)
+		}
+	} else if t, ok := e.o.Tables[id]; ok {
+		open = t
+		if splits, _, err = t.Whole(ctx); err != nil {
+			return nil, fmt.Errorf("list %s: %w", id, err)
+		}
+	} else {
+		panic("bug: flow: no connector for relation " + id)
+	}
+	jobs := make([]job, len(splits))
+	for i, s := range splits {
+		jobs[i] = job{group: g, open: open, split: s}
+	}
+	return jobs, nil
+}
+
+// runJobs deals the splits to lanes, each lane reading its own in order.
+func (e *Execution) runJobs(ctx context.Context, jobs []job, counts *readCounts) error {
+	lanes := deal(jobs, e.o.Lanes)
+	var total int64
+	for _, j := range jobs {
+		total += j.split.Bytes
+	}
+	if len(lanes) <= 1 || total < inlineBytes {
+		for lane, js := range lanes {
+			if err := e.runLane(ctx, lane, js, counts); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	g, gctx := errgroup.WithContext(ctx)
+	for lane, js := range lanes {
+		g.Go(func() error { return e.runLane(gctx, lane, js, counts) })
+	}
+	return g.Wait()
+}
+
+// deal gives each split to the lane with the least work so far, in order: the
+// same splits always fall to the same lanes.
+func deal(jobs []job, lanes int) [][]job {
+	lanes = min(lanes, len(jobs))
+	out := make([][]job, lanes)
+	load := make([]int64, lanes)
+	for _, j := range jobs {
+		best := 0
+		for l := range load {
+			if load[l] < load[best] {
+				best = l
+			}
+		}
+		out[best] = append(out[best], j)
+		load[best] += max(j.split.Bytes, 1)
+	}
+	return out
+}
+
+func (e *Execution) runLane(ctx context.Context, lane int, jobs []job, counts *readCounts) error {
+	for _, j := range jobs {
+		if err := e.readSplit(ctx, lane, j, counts); err != nil {
+			return fmt.Errorf("read %s: %w", j.split.Name, err)
+		}
+	}
+	return nil
+}
+
+func (e *Execution) readSplit(ctx context.Context, lane int, j job, counts *readCounts) (err error) {
+	r, err := j.open.Open(ctx, j.split, e.scanSpec(j.group.scan))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		b, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if j.rows != nil {
+			j.rows.Add(int64(b.Rows()))
+		}
+		for _, input := range j.group.inputs {
+			if err := e.plan.Push(lane, input, b); err != nil {
+				b.Release()
+				return err
+			}
+		}
+		b.Release()
+	}
+	c := r.Counts()
+	counts.corrupt.Add(c.Corrupt)
+	counts.dropped.Add(c.Dropped)
+	return nil
+}
+
+func (e *Execution) scanSpec(s *logical.Scan) connector.ScanSpec {
+	spec := connector.ScanSpec{
+		Fields: s.Fields, Metadata: s.Metadata, Pool: e.o.Pool, BatchRows: e.o.BatchRows,
+		Terms: terms(s), Location: e.o.Session.Location, CaseSensitive: e.o.Session.CaseSensitive,
+	}
+	for _, c := range s.Columns {
+		spec.Columns.Fields = append(spec.Columns.Fields, schema.Field{Name: c.Name, Type: c.Type, Nullable: c.Nullable})
+	}
+	return spec
+}

@@ -1,0 +1,99 @@
+package flow
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	"pipelines/runtime/checkpoint"
+	"pipelines/runtime/connector"
+	"pipelines/runtime/stream"
+)
+
+// recover brings the flow to the point where a new epoch may be planned.
+func (e *Execution) recover(ctx context.Context) error {
+	snap, err := e.o.DB.Load()
+	if err != nil {
+		return err
+	}
+	held, err := e.o.Sink.Held(ctx, e.o.DB.Identity().AppID)
+	if err != nil {
+		return fmt.Errorf("look at %s: %w", e.o.Dataset, err)
+	}
+	facts := checkpoint.Facts{Intent: -1, Prepared: -1, Marked: snap.Marked, SinkEpoch: held.Epoch, SinkKnows: held.Knows}
+	if snap.Intent != nil {
+		facts.Intent = snap.Intent.Epoch
+	}
+	if snap.Prepared != nil {
+		facts.Prepared = snap.Prepared.Epoch
+	}
+	d := checkpoint.Decide(facts)
+	if err := e.refusal(d, facts); err != nil {
+		return err
+	}
+	if d.Action == checkpoint.Start || d.Action == checkpoint.Rerun {
+		// What a crashed attempt staged is not needed: nothing is prepared.
+		if err := e.o.Sink.Clean(ctx); err != nil {
+			return fmt.Errorf("clean %s: %w", e.o.Dataset, err)
+		}
+	}
+	if err := e.restore(ctx, snap, d); err != nil {
+		return err
+	}
+	if err := e.at("recover." + d.Action.String()); err != nil {
+		return err
+	}
+	switch d.Action {
+	case checkpoint.Finish:
+		if err := e.o.Sink.Commit(ctx, e.info(*snap.Intent), snap.Prepared.Token); err != nil {
+			return fmt.Errorf("finish epoch %d of %s: %w", d.Epoch, e.o.Dataset, err)
+		}
+		e.advance(*snap.Intent)
+		return e.writeMark()
+	case checkpoint.Mark:
+		e.advance(*snap.Intent)
+		return e.writeMark()
+	case checkpoint.Rerun, checkpoint.Discard:
+		return e.runEpoch(ctx, *snap.Intent)
+	}
+	return nil
+}
+
+// refusal turns the decisions that stop a run into errors with the way out.
+func (e *Execution) refusal(d checkpoint.Decision, f checkpoint.Facts) error {
+	switch d.Action {
+	case checkpoint.RefuseAhead:
+		return fmt.Errorf("%w: %s holds epoch %d of flow %s, the checkpoint %s ends at epoch %d; restore the checkpoint from a copy, or run with --full-refresh %s",
+			ErrAhead, e.o.Dataset, d.Epoch, e.o.Flow, e.o.DB.Path(), f.Intent, e.o.Dataset)
+	case checkpoint.RefuseDamaged:
+		return fmt.Errorf("%w: %s: intent %d, prepared %d, committed %d, the table holds %d; restore it from a copy, or run with --full-refresh %s",
+			checkpoint.ErrDamaged, e.o.DB.Path(), f.Intent, f.Prepared, f.Marked, f.SinkEpoch, e.o.Dataset)
+	}
+	return nil
+}
+
+// restore sets offsets, watermarks and state to what they were before the
+// decision's epoch.
+func (e *Execution) restore(ctx context.Context, snap checkpoint.Snapshot, d checkpoint.Decision) error {
+	planned := map[string]stream.Offset{}
+	e.epoch, e.marked = d.Epoch, snap.Marked
+	if snap.Intent != nil {
+		maps.Copy(planned, snap.Intent.To)
+		if d.Action == checkpoint.Start {
+			maps.Copy(e.offsets, snap.Intent.To)
+			e.marks.committed(snap.Intent.Late, snap.Intent.Evict)
+		} else {
+			maps.Copy(e.offsets, snap.Intent.From)
+		}
+	}
+	if snap.Prepared != nil {
+		e.marks.restore(snap.Prepared.EventTimes)
+	}
+	for _, id := range e.streamIDs() {
+		ledger := connector.Ledger(func(fn func(k, v []byte) error) error { return e.o.DB.ReadLedger(id, fn) })
+		if err := e.o.Streams[id].Start(ctx, planned[id], ledger); err != nil {
+			return fmt.Errorf("start source %s: %w", id, err)
+		}
+	}
+	return e.restoreState()
+}

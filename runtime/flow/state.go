@@ -1,0 +1,24 @@
+package flow
+
+import "pipelines/runtime/checkpoint"
+
+// stateChanges collects what the step changed in each stateful operator.
+func (e *Execution) stateChanges() []checkpoint.StateChange {
+	var out []checkpoint.StateChange
+	for _, h := range e.plan.State() {
+		h.Changes(func(key, value []byte) {
+			out = append(out, checkpoint.StateChange{Operator: h.ID(), Entry: checkpoint.Entry{Key: key, Value: value}})
+		})
+	}
+	return out
+}
+
+// restoreState hands each stateful operator what the checkpoint holds of it.
+func (e *Execution) restoreState() error {
+	for _, h := range e.plan.State() {
+		if err := e.o.DB.ReadState(h.ID(), h.Restore); err != nil {
+			return err
+		}
+	}
+	return nil
+}
