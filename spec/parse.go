@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"pipelines/spec/diag"
+	"pipelines/spec/option"
 )
 
 // Options are what a caller adds to the document.
@@ -35,6 +36,8 @@ type builder struct {
 	opts Options
 	conf *configuration
 	list diag.List
+
+	shown string // the project folder as it stands in places
 }
 
 func newBuilder(file string, src []byte, opts Options) *builder {
@@ -162,7 +165,7 @@ func (w *walker) memory(v *value) Memory {
 		if f, err := strconv.ParseFloat(strings.TrimSpace(number), 64); err == nil && f > 0 && f <= 100 {
 			return Memory{Percent: f, Span: v.span}
 		}
-	} else if n, err := parseSize(text); err == nil && n >= 1<<20 {
+	} else if n, err := option.ParseBytes(text); err == nil && n >= 1<<20 {
 		return Memory{Bytes: n, Span: v.span}
 	}
 	w.add(w.errorf(v.span, "INVALID_VALUE", "memory is a share from 1%% to 100%%, or a size of at least 1 MiB, not %q", text).WithHint("write 50% or 2 GiB"))

@@ -2,7 +2,6 @@ package spec
 
 import (
 	"fmt"
-	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -136,26 +135,6 @@ var (
 	dateText      = regexp.MustCompile(`^[+-]?\d{4,7}(-\d{1,2}(-\d{1,2})?)?$`)
 	timestampText = regexp.MustCompile(`^[+-]?\d{4,7}(-\d{1,2}(-\d{1,2}([T ].*)?)?)?$`)
 )
-
-// parseSize reads a number of bytes: "512MiB", "2 GB", "1073741824".
-func parseSize(text string) (int64, error) {
-	i := strings.IndexFunc(text, func(r rune) bool { return r != '.' && (r < '0' || r > '9') })
-	if i < 0 {
-		i = len(text)
-	}
-	f, err := strconv.ParseFloat(text[:i], 64)
-	if err != nil {
-		return 0, fmt.Errorf("%q is no size", text)
-	}
-	unit := map[string]float64{
-		"": 1, "b": 1, "k": 1 << 10, "kb": 1e3, "kib": 1 << 10, "m": 1 << 20, "mb": 1e6, "mib": 1 << 20,
-		"g": 1 << 30, "gb": 1e9, "gib": 1 << 30, "t": 1 << 40, "tb": 1e12, "tib": 1 << 40,
-	}[strings.ToLower(strings.TrimSpace(text[i:]))]
-	if unit == 0 || f*unit > math.MaxInt64/2 {
-		return 0, fmt.Errorf("%q is no size", text)
-	}
-	return int64(f * unit), nil
-}
 
 // checkConfiguration warns about keys of Spark's namespace that mean nothing
 // here.

@@ -74,7 +74,7 @@ func (w *walker) substitute(m mapped, secrets bool) (mapped, bool) {
 		}
 		text, known := w.lookup(r.key, spanOf(w.file, from, to))
 		if !known {
-			ok = false
+			ok = ok && w.form == Spark // where it stays as it is
 			continue
 		}
 		out.copyFrom(m, &b, at, r.start)
@@ -111,7 +111,11 @@ func (w *walker) lookup(key string, at diag.Span) (string, bool) {
 		if hint == "" {
 			hint = "set it under `configuration`"
 		}
-		w.add(w.errorf(at, "UNKNOWN_CONFIGURATION_KEY", "no configuration has the key %q", key).WithHint(hint))
+		d := w.errorf(at, "UNKNOWN_CONFIGURATION_KEY", "no configuration has the key %q", key).WithHint(hint)
+		if w.form == Spark {
+			d = d.Warn()
+		}
+		w.add(d)
 	}
 	return text, ok
 }

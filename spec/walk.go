@@ -193,6 +193,9 @@ func (w *walker) unknownKey(o *object, k *yaml.Node) {
 		code = "PIPELINE_SPEC_UNEXPECTED_FIELD"
 	}
 	hint := diag.DidYouMean(k.Value, o.names())
+	if o == fragmentObject && pipelineObject.find(k.Value) != nil {
+		hint = "it belongs into the pipeline document"
+	}
 	if hint == "" {
 		hint = "allowed here: " + strings.Join(o.names(), ", ")
 	}
