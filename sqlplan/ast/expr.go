@@ -30,8 +30,6 @@ type Star struct {
 	Pos
 	Qualifier []Ident // t of t.*; nil for *
 	Except    []Name
-	// Of is the expression of expr.*, when it is no plain name.
-	Of Expr
 }
 
 // Field is x.name, where x is no plain name.

@@ -91,3 +91,20 @@ type IntervalLit struct {
 	Days       int32 // of calendar intervals only
 	Micros     int64
 }
+
+// String returns the field's word in lower case.
+func (f IntervalField) String() string {
+	return [...]string{"", "year", "month", "day", "hour", "minute", "second"}[f]
+}
+
+// DayTimeFormat names the text form of a day-time interval for messages.
+func DayTimeFormat(from, to IntervalField) string {
+	s := map[IntervalField]string{Day: "d h", Hour: "h", Minute: "m", Second: "s"}[from]
+	if from == Day && to == Day {
+		s = "d"
+	}
+	for f := max(from, Hour) + 1; f <= to; f++ {
+		s += map[IntervalField]string{Minute: ":m", Second: ":s.n"}[f]
+	}
+	return "`[+|-]" + s + "` when cast to interval " + from.String() + " to " + to.String()
+}

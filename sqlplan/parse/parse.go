@@ -1,0 +1,57 @@
+package parse
+
+import (
+	"pipelines/spec/diag"
+	"pipelines/sqlplan/ast"
+)
+
+// Query reads a text that is one query; one ";" at its end is fine.
+func Query(t *diag.Text) (*ast.Query, diag.List) {
+	return whole(t, true, func(p *parser) *ast.Query { return p.queryExpr() })
+}
+
+// Expr reads a text that is one expression, which may have an alias.
+func Expr(t *diag.Text) (ast.Expr, diag.List) {
+	return whole(t, false, func(p *parser) ast.Expr { return p.namedExpr() })
+}
+
+// Type reads a data type, such as "array<struct<a: int>>".
+func Type(t *diag.Text) (ast.TypeName, diag.List) {
+	return whole(t, false, func(p *parser) ast.TypeName { return p.dataType() })
+}
+
+// Columns reads a schema, such as "a INT NOT NULL, b STRUCT<x: STRING> COMMENT 'c'".
+func Columns(t *diag.Text) ([]ast.ColumnDef, diag.List) {
+	return whole(t, false, func(p *parser) []ast.ColumnDef {
+		return list(p, func() ast.ColumnDef { return p.columnDef(false) })
+	})
+}
+
+// whole reads a text with read and demands that nothing is left.
+func whole[T any](t *diag.Text, semicolon bool, read func(*parser) T) (v T, errs diag.List) {
+	p := newParser(t)
+	if p.tok().kind == eof && len(p.errs) == 0 {
+		return v, diag.List{diag.At(t, diag.Range{}, "PARSE_EMPTY_STATEMENT", "Syntax error, unexpected empty statement.")}
+	}
+	defer func() {
+		r := recover()
+		b, ok := r.(bailout)
+		if r != nil && !ok {
+			panic(r)
+		}
+		if ok {
+			p.errs = append(p.errs, b.d)
+		}
+		errs = p.errs
+		errs.Sort()
+	}()
+	v = read(p)
+	if semicolon {
+		for p.acceptOp(";") {
+		}
+	}
+	if p.tok().kind != eof {
+		p.fail("")
+	}
+	return v, nil
+}

@@ -1,0 +1,89 @@
+package parse
+
+// keywords are the words for which an error says that quoting helps. All of
+// them may still be names where the grammar leaves no doubt.
+var keywords = set("ALL ALTER AND ANTI ANY AS ASC BETWEEN BY CASE CAST CREATE CROSS CUBE CURRENT DEFAULT DELETE DESC " +
+	"DESCRIBE DISTINCT DROP ELSE END ESCAPE EXCEPT EXISTS EXPLAIN FALSE FETCH FILTER FOR FROM FULL FUNCTION GRANT GROUP " +
+	"GROUPING HAVING IN INNER INSERT INTERSECT INTERVAL INTO IS JOIN LATERAL LEFT LIKE LIMIT MERGE MINUS NATURAL NOT " +
+	"NULL OF OFFSET ON OR ORDER OUTER OVER OVERLAPS PARTITION PIVOT QUALIFY RIGHT ROLLUP ROW ROWS SELECT SEMI SET SOME " +
+	"TABLE TABLESAMPLE THEN TO TRUE UNION UNIQUE UNPIVOT UPDATE USER USING VALUES WHEN WHERE WINDOW WITH")
+
+// joinWords are names but no table aliases unless quoted (Spark's
+// "strict non-reserved" words).
+var joinWords = set("ANTI CROSS EXCEPT FULL INNER INTERSECT JOIN LATERAL LEFT NATURAL ON RIGHT SEMI MINUS UNION USING")
+
+// noAlias are words that go on with the query after an expression or relation,
+// so they are no alias without AS.
+var noAlias = set("FROM WHERE HAVING ON USING AS AND OR WHEN THEN ELSE END SELECT UNION EXCEPT MINUS INTERSECT " +
+	"JOIN INNER CROSS LEFT RIGHT FULL NATURAL SEMI ANTI LATERAL IN NOT IS LIKE ILIKE RLIKE REGEXP BETWEEN ESCAPE " +
+	"QUALIFY TABLESAMPLE PIVOT UNPIVOT INTO WITH BY SET")
+
+// noOperand are words at which no operand starts unless what follows leaves no
+// doubt.
+var noOperand = set("FROM WHERE HAVING ON USING AS AND OR WHEN THEN ELSE SELECT UNION EXCEPT MINUS INTERSECT " +
+	"JOIN INNER CROSS NATURAL IN IS LIKE ILIKE RLIKE REGEXP BETWEEN BY INTO")
+
+func set(words string) map[string]bool {
+	m := map[string]bool{}
+	start := 0
+	for i := 0; i <= len(words); i++ {
+		if i == len(words) || words[i] == ' ' {
+			if i > start {
+				m[words[start:i]] = true
+			}
+			start = i + 1
+		}
+	}
+	return m
+}
+
+// isIdent reports whether the current token can be a name at all.
+func (p *parser) isIdent() bool {
+	k := p.tok().kind
+	return k == word || k == quoted
+}
+
+// aliasAhead reports whether the current token is an alias written without AS.
+// table is true for aliases of relations.
+func (p *parser) aliasAhead(table bool) bool {
+	t, next := p.tok(), p.at(1)
+	switch {
+	case p.i >= p.end || t.kind != word:
+		return t.kind == quoted && p.i < p.end
+	case table && joinWords[t.up]:
+		return false
+	case noAlias[t.up]:
+		return false
+	}
+	switch t.up {
+	case "GROUP", "ORDER", "SORT", "CLUSTER", "DISTRIBUTE", "PARTITION":
+		return !next.isWord("BY")
+	case "LIMIT", "OFFSET":
+		return next.isOp(",") || next.isOp(")") || next.isWord("FROM")
+	case "WINDOW":
+		return !(next.kind == word || next.kind == quoted) || !p.at(2).isWord("AS")
+	case "WATERMARK":
+		return next.kind == op || next.kind == eof
+	case "FOR":
+		return !table || next.kind == op || next.kind == eof
+	case "GROUPING":
+		return !next.isWord("SETS")
+	}
+	return true
+}
+
+// operandAhead reports whether the current word may start an operand as a name.
+func (p *parser) operandAhead() bool {
+	t, next := p.tok(), p.at(1)
+	if t.kind != word || !noOperand[t.up] {
+		return true
+	}
+	// A word such as "on" may still be a column: t.on = 1, on.x, on + 1.
+	switch {
+	case next.isOp("."), next.isOp("="), next.isOp("->"):
+		return true
+	case t.up == "LEFT" || t.up == "RIGHT":
+		return true
+	}
+	return false
+}
