@@ -44,24 +44,37 @@ func NewZone(loc *time.Location) *Zone {
 		}
 		at = start.Add(-time.Second)
 	}
-	for {
-		start, end := at.ZoneBounds()
+	for start := int64(math.MinInt64); ; {
 		_, off := at.Zone()
-		r := zoneRange{start: math.MinInt64, end: math.MaxInt64, offset: int64(off)}
-		if !start.IsZero() {
-			r.start = start.Unix()
+		next := rangeEnd(at)
+		end := int64(math.MaxInt64)
+		if !next.IsZero() {
+			end = next.Unix()
 		}
-		if !end.IsZero() {
-			r.end = end.Unix()
+		if n := len(z.ranges); n > 0 && z.ranges[n-1].offset == int64(off) {
+			z.ranges[n-1].end = end
+		} else {
+			z.ranges = append(z.ranges, zoneRange{start: start, end: end, offset: int64(off)})
 		}
-		z.ranges = append(z.ranges, r)
-		if end.IsZero() || r.end >= tableEnd {
+		if next.IsZero() || end >= tableEnd {
 			break
 		}
-		at = end
+		start, at = end, next
 	}
 	z.fixed, z.offset = len(z.ranges) == 1, z.ranges[0].offset
 	return z
+}
+
+// rangeEnd returns when the zone's state at an instant ends, zero for never.
+// The time package may answer with the instant itself on the last day of a
+// leap year; a later one is then asked.
+func rangeEnd(at time.Time) time.Time {
+	for t := at; ; t = t.Add(24 * time.Hour) {
+		_, end := t.ZoneBounds()
+		if end.IsZero() || end.After(at) {
+			return end
+		}
+	}
 }
 
 // Location returns the zone as the time package knows it.
@@ -142,11 +155,11 @@ func (z *Zone) lateOffset(sec int64) int64 {
 	_, before := at.Zone()
 	prev := int64(before)
 	for {
-		start, end := at.ZoneBounds()
+		end := rangeEnd(at)
 		_, off := at.Zone()
 		u := sec - int64(off)
 		if end.IsZero() || u < end.Unix() {
-			if !start.IsZero() && u < start.Unix() {
+			if u < at.Unix() {
 				return prev
 			}
 			return int64(off)
