@@ -2,6 +2,8 @@ module pipelines
 
 go 1.26.0
 
+require go.etcd.io/bbolt v1.5.0
+
 require (
 	github.com/andybalholm/brotli v1.1.1 // indirect
 	github.com/cockroachdb/datadriven v1.0.3 // indirect
@@ -23,7 +25,6 @@ require (
 	github.com/twpayne/go-geom v1.6.1 // indirect
 	github.com/xwb1989/sqlparser v0.0.0-20180606152119-120387863bf2 // indirect
 	github.com/zeebo/xxh3 v1.1.0 // indirect
-	go.etcd.io/bbolt v1.5.0 // indirect
 	go.uber.org/goleak v1.3.0 // indirect
 	golang.org/x/sync v0.25.0 // indirect
 	golang.org/x/sys v0.50.0 // indirect

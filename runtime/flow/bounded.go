@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"pipelines/runtime/checkpoint"
@@ -39,7 +40,14 @@ type BoundedResult struct {
 
 // RunBounded runs the query once.
 func RunBounded(ctx context.Context, o BoundedOptions) (BoundedResult, error) {
-	env := operator.Env{Pool: o.Pool, Session: o.Session, Lanes: max(o.Lanes, 1), Output: o.Output, Seed: o.Seed, Memory: o.Memory, TempDir: o.TempDir}
+	var rows atomic.Int64
+	env := operator.Env{
+		Pool: o.Pool, Session: o.Session, Lanes: max(o.Lanes, 1), Seed: o.Seed, Memory: o.Memory, TempDir: o.TempDir,
+		Output: func(lane int, b *column.Batch) error {
+			rows.Add(int64(b.Rows()))
+			return o.Output(lane, b)
+		},
+	}
 	plan, err := operator.Build(o.Plan, env)
 	if err != nil {
 		return BoundedResult{}, err
@@ -59,7 +67,7 @@ func RunBounded(ctx context.Context, o BoundedOptions) (BoundedResult, error) {
 		return BoundedResult{}, err
 	}
 	c := plan.Counters()
-	return BoundedResult{InputRows: prog.InputRows, OutputRows: c.OutputRows, Corrupt: prog.Corrupt, Dropped: prog.Dropped, Counters: c}, nil
+	return BoundedResult{InputRows: prog.InputRows, OutputRows: rows.Load(), Corrupt: prog.Corrupt, Dropped: prog.Dropped, Counters: c}, nil
 }
 
 // Replace runs the query and replaces the sink's rows with the result in one

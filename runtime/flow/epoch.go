@@ -105,7 +105,7 @@ func (e *Execution) fill(ctx context.Context, in checkpoint.Intent, prog *Progre
 	if err := e.plan.Begin(step); err != nil {
 		return nil, fmt.Errorf("begin step: %w", err)
 	}
-	before := e.plan.Counters()
+	e.output.Store(0)
 	if err := e.readAll(ctx, in, prog); err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func (e *Execution) fill(ctx context.Context, in checkpoint.Intent, prog *Progre
 	}
 	e.marks.observe(e.plan.EventTimes())
 	prog.Counters = e.plan.Counters()
-	prog.OutputRows = prog.Counters.OutputRows - before.OutputRows
+	prog.OutputRows = e.output.Load()
 	token, err := e.epochIO.Prepare(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("stage epoch %d of %s: %w", in.Epoch, e.o.Dataset, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"pipelines/runtime/checkpoint"
@@ -99,6 +100,7 @@ type Execution struct {
 	epoch   int64 // next epoch
 	marked  int64 // newest epoch whose mark is durable
 	epochIO connector.Epoch
+	output  atomic.Int64 // rows handed to the sink in the running epoch
 	sum     Summary
 }
 
@@ -110,7 +112,10 @@ func New(o Options) (*Execution, error) {
 	e := &Execution{o: o, offsets: map[string]stream.Offset{}, marked: -1}
 	env := operator.Env{
 		Pool: o.Pool, Session: o.Session, Lanes: o.Lanes, Memory: o.Memory, TempDir: o.TempDir,
-		Output: func(lane int, b *column.Batch) error { return e.epochIO.Write(lane, b) },
+		Output: func(lane int, b *column.Batch) error {
+			e.output.Add(int64(b.Rows()))
+			return e.epochIO.Write(lane, b)
+		},
 	}
 	plan, err := operator.Build(o.Plan, env)
 	if err != nil {

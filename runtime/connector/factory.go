@@ -1,0 +1,77 @@
+package connector
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"pipelines/spec/option"
+	"pipelines/tables/schema"
+)
+
+// SourceFactory makes the sources of one format word ("json", "rate").
+type SourceFactory struct {
+	Name string
+	// Fields declares the options.
+	Fields []option.Field
+	// NeedsPath says that the source reads a path.
+	NeedsPath bool
+	// Schema is the fixed schema of the source, nil when it is declared or
+	// inferred.
+	Schema *schema.Schema
+	// Metadata lists the fields of the hidden column _metadata.
+	Metadata []schema.Field
+	// Open makes the source. It may look at the outside when Config.Schema is
+	// nil, to infer the schema.
+	Open func(ctx context.Context, c SourceConfig) (Opened, error)
+}
+
+// SourceConfig is one source as declared.
+type SourceConfig struct {
+	Name string
+	Path string // absolute, "" if there is none
+	// Schema is the declared schema, nil to infer it.
+	Schema *schema.Schema
+	// Options are the decoded options, Texts their texts by lower-case name.
+	Options       *option.Values
+	Texts         map[string]string
+	Location      *time.Location
+	CaseSensitive bool
+	Now           func() time.Time
+	// Version pins a table's version, "" for the newest.
+	Version string
+}
+
+// Opened is a source that is ready. Stream or Table may be nil when the source
+// cannot be read that way.
+type Opened struct {
+	Schema schema.Schema
+	Stream Source
+	Table  Bounded
+}
+
+// SinkFactory makes the sinks of one format word.
+type SinkFactory struct {
+	Name   string
+	Fields []option.Field
+	// ExactlyOnce says that the sink knows epochs.
+	ExactlyOnce bool
+	Open        func(ctx context.Context, c SinkConfig) (Sink, error)
+}
+
+// SinkConfig is one sink as declared.
+type SinkConfig struct {
+	Name    string
+	Dir     string // what relative paths are relative to
+	Schema  schema.Schema
+	Options *option.Values
+	// Out is where a console writes.
+	Out io.Writer
+}
+
+// PathError says that a source's path is not there; it carries Spark's class.
+type PathError struct{ Path string }
+
+func (e *PathError) Error() string {
+	return "[PATH_NOT_FOUND] path does not exist: " + e.Path
+}

@@ -1,0 +1,193 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"pipelines/runtime/connector"
+	"pipelines/spec/option"
+	"pipelines/stores"
+	"pipelines/tables/format"
+	"pipelines/tables/schema"
+)
+
+// Fields are the options of every file source, beside those of its format.
+func Fields() []option.Field {
+	return []option.Field{
+		{Name: "maxFilesPerTrigger", Type: option.TypeInt, Min: 1, Doc: "at most this many new files an epoch"},
+		{Name: "maxBytesPerTrigger", Type: option.TypeBytes, Min: 1, Doc: "take new files until their sum passes this; at least one"},
+		{Name: "latestFirst", Type: option.TypeBool, Default: "false", Doc: "take the newest files first"},
+		{Name: "maxFileAge", Type: option.TypeDuration, Default: "7d", Doc: "leave out files that much older than the newest one seen"},
+		{Name: "fileNameOnly", Type: option.TypeBool, Default: "false", Doc: "tell files apart by their own name instead of the path"},
+		{Name: "pathGlobFilter", Type: option.TypeString, Doc: "take only files whose own name matches this glob"},
+		{Name: "recursiveFileLookup", Type: option.TypeBool, Default: "false", Doc: "look into all sub-folders; no partition columns then"},
+		{Name: "ignoreMissingFiles", Type: option.TypeBool, Default: "false", Doc: "skip files that vanish before they are read"},
+		{Name: "modifiedAfter", Type: option.TypeString, Doc: "batch reads: only files changed after this time"},
+		{Name: "modifiedBefore", Type: option.TypeString, Doc: "batch reads: only files changed before this time"},
+		{Name: "basePath", Type: option.TypeString, Doc: "where partition folders start", Later: true},
+		{Name: "cleanSource", Type: option.TypeEnum, Values: []string{"off", "archive", "delete"}, Default: "off", Doc: "what happens to files that were read", Check: onlyOff},
+		{Name: "ignoreCorruptFiles", Type: option.TypeBool, Default: "false", Doc: "skip files that cannot be read", Check: onlyFalse},
+	}
+}
+
+func onlyOff(s string) error {
+	if strings.EqualFold(s, "off") {
+		return nil
+	}
+	return errors.New("only off is available yet")
+}
+
+func onlyFalse(s string) error {
+	if strings.EqualFold(s, "false") {
+		return nil
+	}
+	return errors.New("only false is available yet: a damaged file is an error")
+}
+
+// Factory makes file sources of one format. open gives read access to a folder.
+func Factory(f format.Format, open func(root string) (stores.Reader, error)) connector.SourceFactory {
+	fields := Fields()
+	for _, own := range f.Fields() {
+		fields = slices.DeleteFunc(fields, func(x option.Field) bool { return strings.EqualFold(x.Name, own.Name) })
+		fields = append(fields, own)
+	}
+	return connector.SourceFactory{
+		Name: f.Name(), Fields: fields, NeedsPath: true, Metadata: MetadataFields(),
+		Open: func(ctx context.Context, c connector.SourceConfig) (connector.Opened, error) {
+			o, err := configure(f, open, c)
+			if err != nil {
+				return connector.Opened{}, err
+			}
+			if err := o.resolveSchema(ctx, c); err != nil {
+				return connector.Opened{}, err
+			}
+			s := New(o)
+			return connector.Opened{Schema: o.Schema(), Stream: s, Table: s}, nil
+		},
+	}
+}
+
+func configure(f format.Format, open func(root string) (stores.Reader, error), c connector.SourceConfig) (Options, error) {
+	v := c.Options
+	o := Options{
+		Format: f, FormatOptions: c.Texts, MaxFiles: int(v.Int("maxFilesPerTrigger")), MaxBytes: v.Int("maxBytesPerTrigger"),
+		LatestFirst: v.Bool("latestFirst"), MaxFileAge: v.Duration("maxFileAge"), NameOnly: v.Bool("fileNameOnly"),
+		NameGlob: v.String("pathGlobFilter"), Recursive: v.Bool("recursiveFileLookup"), IgnoreMissing: v.Bool("ignoreMissingFiles"),
+	}
+	var err error
+	if o.After, err = bound(v, "modifiedAfter", c.Location); err != nil {
+		return o, err
+	}
+	if o.Before, err = bound(v, "modifiedBefore", c.Location); err != nil {
+		return o, err
+	}
+	if err := o.place(c.Path); err != nil {
+		return o, err
+	}
+	o.Store, err = open(o.Root)
+	return o, err
+}
+
+func bound(v *option.Values, name string, loc *time.Location) (time.Time, error) {
+	s := v.String(name)
+	if s == "" {
+		return time.Time{}, nil
+	}
+	t, err := time.ParseInLocation("2006-01-02T15:04:05", s, loc)
+	if err != nil {
+		return t, fmt.Errorf("option %s: %q is not a time such as 2026-01-02T03:04:05", name, s)
+	}
+	return t, nil
+}
+
+// place splits a path into root and pattern, or root and single file.
+func (o *Options) place(path string) error {
+	if i := strings.IndexAny(path, "*?[{"); i >= 0 {
+		root := path[:strings.LastIndexByte(path[:i], '/')+1]
+		if _, err := os.Stat(root); err != nil {
+			return &connector.PathError{Path: path}
+		}
+		o.Root, o.Pattern = filepath.Clean(root), path[len(root):]
+		return nil
+	}
+	st, err := os.Stat(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return &connector.PathError{Path: path}
+	}
+	if err != nil {
+		return fmt.Errorf("look at %s: %w", path, err)
+	}
+	if st.IsDir() {
+		o.Root = filepath.Clean(path)
+		return nil
+	}
+	o.Root, o.Single = filepath.Dir(path), filepath.Base(path)
+	return nil
+}
+
+// resolveSchema splits the declared schema into data and partition columns, or
+// infers both.
+func (o *Options) resolveSchema(ctx context.Context, c connector.SourceConfig) error {
+	var keys []string
+	if o.Single == "" && !o.Recursive {
+		err := o.names(ctx, func(key string) bool {
+			keys = append(keys, key)
+			return c.Schema == nil || strings.Contains(key, "=")
+		})
+		if err != nil && !errors.Is(err, stores.ErrNotExist) {
+			return fmt.Errorf("list %s: %w", o.Root, err)
+		}
+	}
+	o.Partition = InferPartitions(keys)
+	if c.Schema != nil {
+		o.split(*c.Schema)
+		return nil
+	}
+	splits, _, err := New(*o).Whole(ctx)
+	if err != nil {
+		return err
+	}
+	var ins []format.Input
+	for _, s := range splits {
+		f := s.Data.(file)
+		obj, err := o.Store.Open(ctx, f.key)
+		if err != nil {
+			return fmt.Errorf("open %s: %w", s.Name, err)
+		}
+		ins = append(ins, format.Input{Name: s.Name, Object: obj, ModTime: time.UnixMicro(f.mtime)})
+	}
+	if len(ins) == 0 {
+		return fmt.Errorf("[UNABLE_TO_INFER_SCHEMA] %s holds no files, so its schema cannot be inferred; declare it with schema", o.Root)
+	}
+	found, err := o.Format.Infer(ctx, ins, format.ReadSpec{
+		Options: o.FormatOptions, Location: c.Location, CaseSensitive: c.CaseSensitive,
+	})
+	for _, in := range ins {
+		err = errors.Join(err, in.Object.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("infer the schema of %s: %w", o.Root, err)
+	}
+	o.split(found)
+	return nil
+}
+
+// split takes partition columns out of the file's schema; a declared type wins
+// over the inferred one.
+func (o *Options) split(s schema.Schema) {
+	for _, f := range s.Fields {
+		i := slices.IndexFunc(o.Partition, func(p schema.Field) bool { return strings.EqualFold(p.Name, f.Name) })
+		if i >= 0 {
+			o.Partition[i].Type = f.Type
+			continue
+		}
+		f.Nullable = true
+		o.Data.Fields = append(o.Data.Fields, f)
+	}
+}
