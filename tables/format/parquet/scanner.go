@@ -1,0 +1,169 @@
+package parquet
+
+import (
+	"fmt"
+	"io"
+
+	pqformat "github.com/parquet-go/parquet-go/format"
+
+	"pipelines/tables/column"
+	"pipelines/tables/format"
+)
+
+// scanner reads one file batch by batch.
+type scanner struct {
+	f      *file
+	spec   format.ReadSpec
+	cols   []*readNode
+	leaves []*leafReader
+	terms  []fileTerm
+	counts format.Counts
+
+	group  int        // next row group
+	row    int64      // in the current row group
+	ranges []rowRange // of the current row group, still to read
+	err    error
+}
+
+// rowRange is rows [from, to) of a row group.
+type rowRange struct{ from, to int64 }
+
+func newScanner(f *file, spec format.ReadSpec) (*scanner, error) {
+	if spec.BatchRows <= 0 {
+		spec.BatchRows = column.BatchRows
+	}
+	s := &scanner{f: f, spec: spec}
+	r := resolver{f: f, pool: spec.Pool, codec: &codec{}, caseSensitive: spec.CaseSensitive}
+	for _, c := range spec.Columns.Fields {
+		n, err := r.find(f.root, c.Name)
+		if err == nil {
+			var col *readNode
+			if col, err = r.resolve(c.Type, n); err == nil {
+				s.cols = append(s.cols, col)
+				if col.leaf != nil {
+					col.leaf.asDict = true
+				}
+				continue
+			}
+		}
+		return nil, fmt.Errorf("parquet file %s: %w", f.name, err)
+	}
+	s.leaves = r.leaves
+	s.terms = r.terms(spec.Terms)
+	return s, nil
+}
+
+// Next returns the next batch.
+func (s *scanner) Next() (b *column.Batch, err error) {
+	if s.err != nil {
+		return nil, s.err
+	}
+	defer func() {
+		if p := recover(); p != nil { // of a library's decoder, on malformed pages
+			b, err = nil, s.f.corruptf("malformed page: %v", p)
+		}
+		if err != nil {
+			s.err = err
+		}
+	}()
+	for len(s.ranges) == 0 {
+		if s.group == len(s.f.meta.RowGroups) {
+			return nil, io.EOF
+		}
+		if err := s.openGroup(&s.f.meta.RowGroups[s.group]); err != nil {
+			return nil, err
+		}
+		s.group++
+	}
+	rg := &s.ranges[0]
+	if err := s.skipTo(rg.from); err != nil {
+		return nil, err
+	}
+	n := int(min(rg.to-rg.from, int64(s.spec.BatchRows)))
+	if b, err = s.read(n); err != nil {
+		return nil, err
+	}
+	s.row += int64(n)
+	rg.from += int64(n)
+	if rg.from == rg.to {
+		s.ranges = s.ranges[1:]
+	}
+	s.counts.Records += int64(n)
+	return b, nil
+}
+
+// openGroup readies the leaves for a row group, unless no row of it can match.
+func (s *scanner) openGroup(g *pqformat.RowGroup) error {
+	s.row = 0
+	s.ranges = s.prune(g)
+	if len(s.ranges) == 0 {
+		return nil
+	}
+	for _, l := range s.leaves {
+		if err := l.open(&g.Columns[l.node.leaf.column]); err != nil {
+			return err
+		}
+		if l.node.rep == 0 && l.meta.NumValues != g.NumRows {
+			return s.f.corruptf("column %s: %d values in %d rows", l.node.name, l.meta.NumValues, g.NumRows)
+		}
+	}
+	return nil
+}
+
+func (s *scanner) skipTo(row int64) error {
+	for s.row < row {
+		n := min(row-s.row, 1<<20)
+		for _, l := range s.leaves {
+			if err := l.skip(int(n)); err != nil {
+				return err
+			}
+		}
+		s.row += n
+	}
+	return nil
+}
+
+// read makes a batch of the next n rows.
+func (s *scanner) read(n int) (*column.Batch, error) {
+	b := s.spec.Pool.Batch()
+	b.Len = n
+	for _, c := range s.cols {
+		v := s.spec.Pool.Vector(c.want)
+		b.Cols = append(b.Cols, v)
+		if err := s.readColumn(c, v, n); err != nil {
+			b.Release()
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+func (s *scanner) readColumn(c *readNode, v *column.Vector, n int) error {
+	if c.file == nil {
+		setNull(v, n)
+		return nil
+	}
+	c.bind(v)
+	if c.leaf != nil {
+		return c.leaf.flat(n)
+	}
+	if err := c.fetch(n); err != nil {
+		return err
+	}
+	return c.build(v, place{}, n)
+}
+
+// Counts returns what was met so far.
+func (s *scanner) Counts() format.Counts {
+	c := s.counts
+	c.Bytes = s.f.bytes
+	return c
+}
+
+// Close releases the file.
+func (s *scanner) Close() error {
+	for _, l := range s.leaves {
+		l.closeChunk()
+	}
+	return s.f.obj.Close()
+}
