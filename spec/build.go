@@ -163,7 +163,7 @@ func (r *record) column(name string) String {
 func (w *walker) simpleName(r *record, code diag.Code) Name {
 	n := r.name("name")
 	if len(n.Parts) > 1 {
-		w.add(w.errorf(n.Span, code, "the name of a %s has one part, not %d", r.object.name, len(n.Parts)).
+		w.add(w.errorf(n.Span, code, "the name of %s has one part, not %d", r.object.a(), len(n.Parts)).
 			WithHint("write it without dots, or put a name that holds a dot in backticks"))
 		return Name{}
 	}
@@ -285,7 +285,7 @@ func (w *walker) conflict(r *record, a, b string) {
 	if x.Start.Offset > y.Start.Offset {
 		x, y, a, b = y, x, b, a
 	}
-	w.add(w.errorf(y, "CONFLICTING_KEYS", "a %s has either %q or %q", r.object.name, a, b).WithHint("remove one of them").WithRelated(x, "the other one"))
+	w.add(w.errorf(y, "CONFLICTING_KEYS", "%s has either %q or %q", r.object.a(), a, b).WithHint("remove one of them").WithRelated(x, "the other one"))
 }
 
 func (w *walker) flow(r *record) *Flow {
@@ -343,7 +343,7 @@ func (w *walker) autoCDC(r *record) *AutoCDC {
 	if t := c.str("scd_type"); t.IsSet() {
 		out.SCDType = Int{Value: int64(t.Value[0] - '0'), Span: t.Span}
 	}
-	if c.has("keys") && len(out.Keys) == 0 {
+	if c.has("keys") && c.get("keys").given == 0 {
 		w.add(w.errorf(c.get("keys").span, "AUTOCDC_EMPTY_KEYS", "`keys` of auto_cdc is empty").WithHint("name the columns that identify a row"))
 	}
 	w.exclusive(c, "columns", "except_columns", "AUTOCDC_BOTH_COLUMN_LIST_AND_EXCEPT_COLUMN_LIST")

@@ -1,5 +1,7 @@
 package spec
 
+import "strings"
+
 // kind is the kind of value that a key takes.
 type kind uint8
 
@@ -46,6 +48,14 @@ type object struct {
 	name string // stands in messages and in later.go
 	doc  string
 	keys []key
+}
+
+// a returns the object's name with its article.
+func (o *object) a() string {
+	if strings.ContainsRune("aeio", rune(o.name[0])) {
+		return "an " + o.name
+	}
+	return "a " + o.name
 }
 
 // find returns the key of a name or alias.

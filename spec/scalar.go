@@ -127,18 +127,23 @@ func (m *mapped) mapLiteral(file *diag.File) bool {
 // mapFolded maps a folded block by walking its source lines beside the value:
 // a line break stands as one blank or as line breaks in the value.
 func (m *mapped) mapFolded(file *diag.File) bool {
+	m.end = lineEnd(file.Src, m.start)
 	line := file.Pos(m.start).Line + 1
 	for at := 0; at < len(m.body); line++ {
+		if m.body[at] == '\n' {
+			from := at
+			for at < len(m.body) && m.body[at] == '\n' {
+				at++
+			}
+			m.segments = append(m.segments, diag.Segment{Offset: from, FileOffset: m.end, FileEnd: m.end + 1, Fixed: true})
+			if at == len(m.body) {
+				break
+			}
+		}
 		src := file.Line(line)
 		lineStart := file.Offset(line, 1)
 		if lineStart >= len(file.Src) {
 			return false
-		}
-		if m.body[at] == '\n' || m.body[at] == ' ' && strings.Trim(src, " ") == "" {
-			m.segments = append(m.segments, diag.Segment{Offset: at, FileOffset: lineStart})
-		}
-		for at < len(m.body) && m.body[at] == '\n' {
-			at++
 		}
 		text := strings.TrimLeft(src, " ")
 		if text == "" {

@@ -2,7 +2,9 @@ package spec
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,6 +18,7 @@ import (
 func (w *walker) configure(root *yaml.Node, extra map[string]string) {
 	w.conf = &configuration{}
 	var pairs []pair
+	var broken []string
 	if root.Kind == yaml.MappingNode {
 		quiet := &walker{file: w.file, form: w.form}
 		for _, e := range quiet.entries(root) {
@@ -23,12 +26,18 @@ func (w *walker) configure(root *yaml.Node, extra map[string]string) {
 				continue
 			}
 			v := &value{}
-			if quiet.settings(pipelineObject.find("configuration"), resolve(e.val), v) {
-				pairs = v.pairs
+			if !quiet.settings(pipelineObject.find("configuration"), resolve(e.val), v) {
+				continue
+			}
+			pairs = v.pairs
+			for _, x := range quiet.entries(resolve(e.val)) {
+				if !slices.ContainsFunc(pairs, func(p pair) bool { return p.name == x.key.Value }) {
+					broken = append(broken, x.key.Value)
+				}
 			}
 		}
 	}
-	w.confPairs = w.resolveConfiguration(pairs, extra)
+	w.confPairs = w.resolveConfiguration(pairs, broken, extra)
 }
 
 // configurationOf returns the resolved configuration of the document.
@@ -60,7 +69,7 @@ func (w *walker) parameters(p *Pipeline, r *record, given map[string]string) {
 			}
 		}
 	}
-	for name := range given {
+	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if _, known := seen[strings.ToLower(name)]; !known && !r.said("parameters") || !known && v != nil {
 			w.add(w.errorf(r.span, "UNKNOWN_PARAMETER", "the pipeline has no parameter %q", name).WithHint(diag.DidYouMean(name, names)))
 		}
@@ -90,10 +99,11 @@ func (w *walker) parameter(pr pair, given map[string]string) *Parameter {
 			w.add(w.errorf(d.Span, "INVALID_VALUE", "the default of %s: %v", pr.name, err))
 		}
 	}
-	for name, text := range given {
+	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if !strings.EqualFold(name, pr.name) {
 			continue
 		}
+		text := given[name]
 		out.Value, out.HasValue = text, true
 		if err := checkParameter(out.Type.Value, text); err != nil {
 			w.add(w.errorf(out.Name.Span, "INVALID_VALUE", "the value given for %s: %v", pr.name, err))

@@ -148,12 +148,16 @@ func (out *mapped) copyFrom(m mapped, b *strings.Builder, from, to int) {
 }
 
 // resolveConfiguration replaces ${key} inside the configuration's own values.
-func (w *walker) resolveConfiguration(pairs []pair, extra map[string]string) []pair {
+// broken names the keys whose values are faulty in themselves.
+func (w *walker) resolveConfiguration(pairs []pair, broken []string, extra map[string]string) []pair {
 	r := resolver{w: w, pairs: map[string]*value{}, state: map[string]int8{}}
 	w.conf = &configuration{values: map[string]string{}, broken: map[string]bool{}}
 	for _, p := range pairs {
 		r.pairs[p.name] = p.val
 		w.conf.names = append(w.conf.names, p.name)
+	}
+	for _, k := range broken {
+		w.conf.broken[k] = true
 	}
 	for k, v := range extra {
 		w.conf.values[k] = v

@@ -40,6 +40,7 @@ type value struct {
 	items   []*value
 	rec     *record
 	pairs   []pair
+	given   int // entries of a list as written, faulty ones too
 }
 
 type pair struct {
@@ -53,7 +54,18 @@ type entry struct {
 	key, val *yaml.Node
 }
 
-func (w *walker) add(d diag.Diagnostic) { w.list = append(w.list, d) }
+// maxFaults bounds what is reported for one file.
+const maxFaults = 1000
+
+func (w *walker) add(d diag.Diagnostic) {
+	switch len(w.list) {
+	case maxFaults:
+		w.list = append(w.list, w.errorf(d.Span, "TOO_MANY_FAULTS", "only the first %d faults of this file are shown", maxFaults))
+	case maxFaults + 1:
+	default:
+		w.list = append(w.list, d)
+	}
+}
 
 func (w *walker) errorf(s diag.Span, code diag.Code, format string, args ...any) diag.Diagnostic {
 	return diag.AtSpan(w.file, s, code, fmt.Sprintf(format, args...))
@@ -136,13 +148,14 @@ func (w *walker) merge(own []entry, seen map[string]*yaml.Node, from *yaml.Node)
 func (w *walker) record(o *object, n *yaml.Node) *record {
 	n = resolve(n)
 	if n.Kind != yaml.MappingNode {
-		w.add(w.wrongType(n, "a "+o.name, "keys and values"))
+		w.add(w.wrongType(n, o.a(), "keys and values"))
 		return nil
 	}
 	r := &record{object: o, span: w.spanOf(n), vals: map[string]*value{}}
 	entries := w.entries(n)
 	cut := w.cutTexts(o, n, entries)
 	used := map[string]diag.Span{}
+	meants := map[string]diag.Span{} // what unknown keys were meant to be
 	for i, e := range entries {
 		if cut[i] != cutNone {
 			if cut[i] == cutOwner {
@@ -152,7 +165,9 @@ func (w *walker) record(o *object, n *yaml.Node) *record {
 		}
 		k := o.find(e.key.Value)
 		if k == nil {
-			w.unknownKey(o, e.key)
+			if meant := w.unknownKey(o, e.key); meant != "" {
+				meants[meant] = w.spanOf(e.key)
+			}
 			continue
 		}
 		keySpan := w.spanOf(e.key)
@@ -171,6 +186,11 @@ func (w *walker) record(o *object, n *yaml.Node) *record {
 			r.vals[k.name] = v
 		}
 	}
+	for name, span := range meants {
+		if _, given := used[name]; !given {
+			used[name] = span
+		}
+	}
 	w.missingKeys(r, used)
 	for name, span := range used {
 		if r.vals[name] == nil {
@@ -187,19 +207,26 @@ func (w *walker) notAvailable(s diag.Span, what string) diag.Diagnostic {
 	return w.errorf(s, "FEATURE_NOT_AVAILABLE", "not available yet: %s", what)
 }
 
-func (w *walker) unknownKey(o *object, k *yaml.Node) {
+// unknownKey reports a key and returns the key that was meant, if any is like
+// it, so that its absence is not reported as well.
+func (w *walker) unknownKey(o *object, k *yaml.Node) (meant string) {
 	code := diag.Code("UNKNOWN_KEY")
 	if w.form == Spark && o == sparkObject {
 		code = "PIPELINE_SPEC_UNEXPECTED_FIELD"
 	}
-	hint := diag.DidYouMean(k.Value, o.names())
+	hint := ""
+	if like := diag.Suggest(k.Value, o.names()); like != "" {
+		meant = o.find(like).name
+		hint = "did you mean \"" + like + "\"?"
+	}
 	if o == fragmentObject && pipelineObject.find(k.Value) != nil {
 		hint = "it belongs into the pipeline document"
 	}
 	if hint == "" {
 		hint = "allowed here: " + strings.Join(o.names(), ", ")
 	}
-	w.add(w.errorf(w.spanOf(k), code, "unknown key %q in a %s", k.Value, o.name).WithHint(hint))
+	w.add(w.errorf(w.spanOf(k), code, "unknown key %q in %s", k.Value, o.a()).WithHint(hint))
+	return meant
 }
 
 func (w *walker) missingKeys(r *record, used map[string]diag.Span) {
@@ -211,7 +238,7 @@ func (w *walker) missingKeys(r *record, used map[string]diag.Span) {
 		if w.form == Spark && r.object == sparkObject {
 			code = "PIPELINE_SPEC_MISSING_REQUIRED_FIELD"
 		}
-		w.add(w.errorf(r.span, code, "a %s needs the key %q", r.object.name, k.name).WithHint("add `" + k.name + ": …`: " + k.doc))
+		w.add(w.errorf(r.span, code, "%s needs the key %q", r.object.a(), k.name).WithHint("add `" + k.name + ": …`: " + k.doc))
 	}
 }
 

@@ -67,7 +67,7 @@ func (w *walker) scalar(o *object, k *key, n *yaml.Node, v *value) bool {
 	}
 	switch k.kind {
 	case kindName, kindQualified, kindColumn:
-		return w.identifier(k, v)
+		return w.identifier(o, k, v)
 	case kindDuration:
 		return w.duration(k, v)
 	}
@@ -94,7 +94,7 @@ func (w *walker) enum(o *object, k *key, v *value) bool {
 		if hint == "" {
 			hint = "use one of: " + strings.Join(k.values, ", ")
 		}
-		w.add(w.errorf(v.span, code, "%q is no %s of a %s", v.m.body, k.name, o.name).WithHint(hint))
+		w.add(w.errorf(v.span, code, "%q is no %s of %s", v.m.body, k.name, o.a()).WithHint(hint))
 		return false
 	}
 	v.m.body = k.values[i]
@@ -183,18 +183,26 @@ func (w *walker) duration(k *key, v *value) bool {
 }
 
 // identifier splits a name into its parts.
-func (w *walker) identifier(k *key, v *value) bool {
+func (w *walker) identifier(o *object, k *key, v *value) bool {
 	parts, err := splitName(v.m.body)
 	limit := 3
 	if k.kind != kindQualified {
 		limit = 1
 	}
+	bad, multi := diag.Code("INVALID_NAME"), diag.Code("INVALID_NAME")
+	if o == autoCDCObject && k.kind == kindColumn {
+		bad, multi = "AUTOCDC_NON_COLUMN_IDENTIFIER", "AUTOCDC_MULTIPART_COLUMN_IDENTIFIER"
+	}
+	isColumn := k.kind == kindColumn
 	switch {
 	case err != nil:
-		w.add(w.errorf(v.span, "INVALID_NAME", "%q is no name: %v", v.m.body, err))
+		w.add(w.errorf(v.span, bad, "%q is no name: %v", v.m.body, err))
 		return false
-	case len(parts) > limit && k.kind == kindColumn:
-		w.add(w.errorf(v.span, "INVALID_NAME", "%q is no column name", v.m.body).WithHint("only whole columns; a name that holds a dot stands in backticks"))
+	case isColumn && strings.Contains(v.m.body, "(") && !strings.HasPrefix(v.m.body, "`"):
+		w.add(w.errorf(v.span, bad, "%q is an expression, not a column", v.m.body).WithHint("compute the column in the query; a name that holds brackets stands in backticks"))
+		return false
+	case isColumn && len(parts) > limit:
+		w.add(w.errorf(v.span, multi, "%q is no column name", v.m.body).WithHint("only whole columns; a name that holds a dot stands in backticks"))
 		return false
 	case len(parts) > limit:
 		v.parts = parts // the caller says it in its own words
@@ -246,6 +254,7 @@ func (w *walker) texts(o *object, k *key, n *yaml.Node, v *value) bool {
 		item.kind = kindColumn
 	}
 	seen := map[string]diag.Span{}
+	v.given = len(n.Content)
 	for _, c := range n.Content {
 		iv := w.value(o, &item, c)
 		if iv == nil {

@@ -30,6 +30,7 @@ var codes = [...]CodeInfo{
 	{"SECRET_NOT_ALLOWED", "", "A secret stands outside of options."},
 	{"SQL_FILE_NOT_FOUND", "", "The file that `sql_file` names cannot be read."},
 	{"STATE_NOT_BOUNDED", "", "A streaming operator's state grows without a bound."},
+	{"TOO_MANY_FAULTS", "", "A file has more faults than are shown."},
 	{"UNKNOWN_CONFIGURATION_KEY", "", "A configuration key that is not set, or that has no effect."},
 	{"UNKNOWN_KEY", "", "A key that the document does not know."},
 	{"UNKNOWN_OPTION", "42616", "An option that the format or connector does not know."},

@@ -34,9 +34,7 @@ func SuggestAll(name string, candidates []string, limit int) []string {
 		seen[c] = true
 		cand := []rune(strings.ToLower(c))
 		allowed := max(1, (max(len(low), len(cand))+2)/3)
-		if len(low) <= 2 && len(cand) <= 2 {
-			allowed = 1
-		}
+		allowed = min(allowed, max(len(low), len(cand))-1) // not all of it
 		d := distance(low, cand, allowed)
 		if d > allowed && len(low) >= 3 && len(cand) >= 3 && (hasPrefix(cand, low) || hasPrefix(low, cand)) {
 			d = allowed

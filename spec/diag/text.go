@@ -10,25 +10,64 @@ type File struct {
 	Name  string
 	Src   string
 	lines []int // byte offset of the start of each line
+
+	// marks holds, for each line that is not all ASCII, the byte offset of
+	// every markEvery-th character, so that long lines cost no more than short
+	// ones.
+	marks map[int][]int
 }
+
+const markEvery = 128
 
 // NewFile indexes src.
 func NewFile(name, src string) *File {
 	f := &File{Name: name, Src: src, lines: []int{0}}
+	ascii := true
 	for i := 0; i < len(src); i++ {
-		if src[i] == '\n' {
+		switch {
+		case src[i] == '\n':
+			if !ascii {
+				f.markLine(i)
+			}
 			f.lines = append(f.lines, i+1)
+			ascii = true
+		case src[i] >= utf8.RuneSelf:
+			ascii = false
 		}
 	}
+	if !ascii {
+		f.markLine(len(src))
+	}
 	return f
+}
+
+// markLine notes the marks of the last line, which ends at end.
+func (f *File) markLine(end int) {
+	line := len(f.lines) - 1
+	var marks []int
+	n := 0
+	for i := range f.Src[f.lines[line]:end] {
+		if n%markEvery == 0 {
+			marks = append(marks, f.lines[line]+i)
+		}
+		n++
+	}
+	if f.marks == nil {
+		f.marks = map[int][]int{}
+	}
+	f.marks[line] = marks
 }
 
 // Pos returns the place of the byte at offset, which is clamped to the file.
 func (f *File) Pos(offset int) Pos {
 	offset = max(0, min(offset, len(f.Src)))
 	line := sort.SearchInts(f.lines, offset+1) - 1
-	start := f.lines[line]
-	return Pos{Line: line + 1, Column: utf8.RuneCountInString(f.Src[start:offset]) + 1, Offset: offset}
+	marks, hasMarks := f.marks[line]
+	if !hasMarks {
+		return Pos{Line: line + 1, Column: offset - f.lines[line] + 1, Offset: offset}
+	}
+	i := max(0, sort.SearchInts(marks, offset+1)-1)
+	return Pos{Line: line + 1, Column: i*markEvery + utf8.RuneCountInString(f.Src[marks[i]:offset]) + 1, Offset: offset}
 }
 
 // Offset returns the byte offset of a 1-based line and column (in characters).
@@ -36,8 +75,20 @@ func (f *File) Offset(line, column int) int {
 	if line < 1 || line > len(f.lines) {
 		return len(f.Src)
 	}
-	off := f.lines[line-1]
-	for c := 1; c < column && off < len(f.Src) && f.Src[off] != '\n'; c++ {
+	off, c := f.lines[line-1], 1
+	marks, hasMarks := f.marks[line-1]
+	switch {
+	case !hasMarks:
+		end := len(f.Src)
+		if line < len(f.lines) {
+			end = f.lines[line] - 1
+		}
+		return min(off+max(column, 1)-1, end)
+	case column > 1:
+		i := min((column-1)/markEvery, len(marks)-1)
+		off, c = marks[i], i*markEvery+1
+	}
+	for ; c < column && off < len(f.Src) && f.Src[off] != '\n'; c++ {
 		_, n := utf8.DecodeRuneInString(f.Src[off:])
 		off += n
 	}
