@@ -77,10 +77,10 @@ func (f Field) writeJSON(b *bytes.Buffer) {
 		meta = map[string]string{}
 	}
 	if f.Comment != "" {
-		meta[commentKey] = quoteJSON(f.Comment)
+		meta[commentKey] = QuoteJSON(f.Comment)
 	}
 	if f.Type.hasLength() {
-		meta[charVarcharKey] = quoteJSON(f.Type.String())
+		meta[charVarcharKey] = QuoteJSON(f.Type.String())
 	}
 	for i, k := range slices.Sorted(maps.Keys(meta)) {
 		if i > 0 {
@@ -107,7 +107,8 @@ func (t Type) hasLength() bool {
 	return false
 }
 
-func quoteJSON(s string) string {
+// QuoteJSON returns s as a JSON string.
+func QuoteJSON(s string) string {
 	var b bytes.Buffer
 	writeJSONString(&b, s)
 	return b.String()
