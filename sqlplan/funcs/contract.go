@@ -5,6 +5,7 @@ import (
 
 	"pipelines/tables/column"
 	"pipelines/tables/schema"
+	"pipelines/tables/text"
 )
 
 // Session is what functions may know of the settings while they are bound and
@@ -17,6 +18,33 @@ type Session struct {
 	Conf map[string]string
 	// Catalog and Database are what current_catalog() and current_database() say.
 	Catalog, Database, User string
+	// Zone is Location prepared for fast conversion; ForZone fills both.
+	Zone *text.Zone
+}
+
+// ForZone returns a copy of s with the time zone set.
+func (s Session) ForZone(loc *time.Location) *Session {
+	s.Location, s.Zone = loc, text.NewZone(loc)
+	return &s
+}
+
+// zone returns the prepared time zone; UTC when none is set.
+func (s *Session) zone() *text.Zone {
+	switch {
+	case s.Zone != nil:
+		return s.Zone
+	case s.Location != nil:
+		return text.NewZone(s.Location)
+	}
+	return text.NewZone(time.UTC)
+}
+
+// conf returns a setting, or def when it is unset.
+func (s *Session) conf(key, def string) string {
+	if v, ok := s.Conf[key]; ok {
+		return v
+	}
+	return def
 }
 
 // Arg describes one argument of a call at bind time.
@@ -25,6 +53,9 @@ type Arg struct {
 	Nullable bool
 	// Const is the one-row value when the argument is foldable, nil else.
 	Const *column.Vector
+	// Literal says that the argument is a literal as written (not merely
+	// foldable): an integer literal beside a decimal counts with its own digits.
+	Literal bool
 	// Name is the parameter name of a named argument (name => value), or "".
 	Name string
 	// Text is the argument's SQL as Spark prints it, for messages.
@@ -57,7 +88,7 @@ type NullRule uint8
 const (
 	// NullIfAny: the result is null where an argument is. The evaluator sets
 	// out.Nulls to the union before it calls the kernel; the kernel may
-	// compute those rows or not, and may mark more.
+	// compute those rows or not, and may mark more with SetNull.
 	NullIfAny NullRule = iota
 	// NullAware: the kernel sees nulls and decides.
 	NullAware
@@ -96,9 +127,12 @@ type Bound struct {
 }
 
 // Kernel computes out for the rows of c. args are flat or constant vectors of
-// Bound.Args' types with c.Rows rows (never dictionaries); out is an empty
-// vector of the result type which the kernel resizes or appends to, so that it
-// has c.Rows rows (or is Const). Rows outside c.Sel may hold anything safe.
+// Bound.Args' types with c.Rows rows (never dictionaries, and never all
+// constant: such a call is evaluated over one flat row). out has the result
+// type and has been resized to c.Rows rows: fixed-width payloads are there to
+// be written, strings and lists must be appended row by row (see appendRows).
+// Under NullIfAny out.Nulls is the union of the arguments' nulls already.
+// Rows outside c.Sel, and null rows, may hold anything safe.
 type Kernel func(c *Ctx, args []*column.Vector, out *column.Vector)
 
 // Ctx is what one evaluation of one call may use.

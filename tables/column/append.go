@@ -234,3 +234,9 @@ func NullVector(p *Pool, t schema.Type, n int) *Vector {
 	v.SetConst(n)
 	return v
 }
+
+// FailOver is Fail, but replaces an error that the row has already.
+func (v *Vector) FailOver(i int, err error) {
+	v.Fail(i, err)
+	v.Errs.rows[int32(i)] = err
+}
