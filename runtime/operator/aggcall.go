@@ -1,0 +1,245 @@
+package operator
+
+import (
+	"slices"
+
+	"pipelines/sqlplan/funcs"
+	"pipelines/sqlplan/logical"
+	"pipelines/tables/column"
+	"pipelines/tables/schema"
+)
+
+// aggCall is one aggregate of an operator: where its inputs stand in the
+// program's results and its states by group.
+type aggCall struct {
+	call   *logical.AggCall
+	fn     *funcs.BoundAggregate
+	filter int // place of FILTER in the results, -1 for none
+	args   int // place of the first argument
+	order  int // place of the first WITHIN GROUP key
+	st     *funcs.States
+	ctx    funcs.Ctx
+
+	distinct *distinctSet
+	ordered  *orderedInput
+	flat     []*column.Vector // scratch: arguments without dictionaries
+	rows     []int32
+	groups   []int32
+}
+
+// aggInputs lists what the calls need evaluated, after the keys in exprs, and
+// prepares the calls.
+func aggInputs(bd *builder, calls []logical.AggCall, exprs []logical.Expr) ([]*aggCall, []logical.Expr) {
+	out := make([]*aggCall, len(calls))
+	for i := range calls {
+		c := &calls[i]
+		a := &aggCall{call: c, fn: c.Fn, filter: -1, st: funcs.NewStates(c.Fn.State)}
+		if c.Filter != nil {
+			a.filter = len(exprs)
+			exprs = append(exprs, c.Filter)
+		}
+		a.args = len(exprs)
+		exprs = append(exprs, c.Args...)
+		a.order = len(exprs)
+		for _, k := range c.OrderBy {
+			exprs = append(exprs, k.Expr)
+		}
+		if c.Distinct && (c.Fn.Fn == nil || !c.Fn.Fn.IgnoresDistinct) {
+			a.distinct = newDistinctSet(c.Args)
+		}
+		if len(c.OrderBy) > 0 {
+			a.ordered = newOrderedInput(bd.env.Pool, c)
+		}
+		a.ctx = funcs.Ctx{Pool: bd.env.Pool, Session: bd.env.Session}
+		out[i] = a
+	}
+	return out, exprs
+}
+
+// update folds rows (of a batch of n rows) into groups, one a row.
+func (a *aggCall) update(p *Plan, n int, vecs []*column.Vector, rows, groups []int32, drop bool) error {
+	if a.filter >= 0 {
+		f := vecs[a.filter]
+		a.rows, a.groups = a.rows[:0], a.groups[:0]
+		for k, r := range rows {
+			if f.Errs != nil {
+				if err := f.Errs.At(f.Row(int(r))); err != nil {
+					return rowError(err)
+				}
+			}
+			if isTrue(f, int(r)) {
+				a.rows, a.groups = append(a.rows, r), append(a.groups, groups[k])
+			}
+		}
+		rows, groups = a.rows, a.groups
+	}
+	args := vecs[a.args : a.args+len(a.call.Args)]
+	used := vecs[a.args : a.order+len(a.call.OrderBy)]
+	for _, v := range used {
+		if !v.Errs.Any() {
+			continue
+		}
+		for _, r := range rows {
+			if err := rowFailure(used, int(r)); err != nil {
+				return rowError(err)
+			}
+		}
+	}
+	if a.distinct != nil {
+		rows, groups = a.distinct.first(args, rows, groups)
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	if a.ordered != nil {
+		a.ordered.add(vecs[a.args:a.order+len(a.call.OrderBy)], rows, groups)
+		return nil
+	}
+	a.fold(p, n, args, rows, groups)
+	return nil
+}
+
+// fold calls the kernel with flat arguments.
+func (a *aggCall) fold(p *Plan, n int, args []*column.Vector, rows, groups []int32) {
+	a.ctx.Rows, a.ctx.Now = n, p.step.Now
+	a.flat = a.flat[:0]
+	for _, v := range args {
+		a.flat = append(a.flat, column.FlattenDict(p.env.Pool, v))
+	}
+	a.fn.Update(&a.ctx, a.st, groups, rows, a.flat)
+	releaseAll(a.flat)
+}
+
+// reset forgets all groups.
+func (a *aggCall) reset() {
+	a.st = funcs.NewStates(a.fn.State)
+	if a.distinct != nil {
+		a.distinct.reset()
+	}
+	if a.ordered != nil {
+		a.ordered.reset()
+	}
+}
+
+// finish appends the results of groups to out.
+func (a *aggCall) finish(groups []int32, out *column.Vector) {
+	a.fn.Finish(&a.ctx, a.st, groups, out)
+}
+
+// distinctSet remembers which arguments each group has seen.
+type distinctSet struct {
+	table  *groupTable
+	keys   []*column.Vector
+	group  *column.Vector
+	out    []int32
+	rows   []int32
+	groups []int32
+	chain  *chains // entries by group, kept only when groups can be removed
+	dirty  []int32 // entries made since the last changelog, likewise
+}
+
+func newDistinctSet(args []logical.Expr) *distinctSet {
+	types := []schema.Type{schema.Of(schema.Int32)}
+	for _, a := range args {
+		types = append(types, a.Type())
+	}
+	return &distinctSet{table: newGroupTable(types), group: column.New(types[0])}
+}
+
+func (d *distinctSet) reset() { d.table.reset() }
+
+// first keeps the rows whose arguments are new to their group.
+func (d *distinctSet) first(args []*column.Vector, rows, groups []int32) ([]int32, []int32) {
+	if len(rows) == 0 {
+		return rows, groups
+	}
+	n := int(slices.Max(rows)) + 1
+	d.group.Resize(n)
+	for k, r := range rows {
+		d.group.I32[r] = groups[k]
+	}
+	d.keys = append(append(d.keys[:0], d.group), args...)
+	d.out = grow(d.out, len(rows))
+	d.table.assign(d.keys, rows, d.out)
+	d.rows, d.groups = d.rows[:0], d.groups[:0]
+	fresh := d.table.fresh
+	for k, g := range d.out {
+		if len(fresh) > 0 && g == fresh[0] {
+			fresh = fresh[1:]
+			d.rows, d.groups = append(d.rows, rows[k]), append(d.groups, groups[k])
+			if d.chain != nil {
+				d.chain.add(groups[k], g)
+				d.dirty = append(d.dirty, g)
+			}
+		}
+	}
+	return d.rows, d.groups
+}
+
+// orderedInput keeps the arguments of an aggregate with an order of its own
+// until the group is finished.
+type orderedInput struct {
+	store  *rowStore
+	keyed  sortedKeys
+	orders []sortOrder
+	nargs  int
+	groups []int32
+}
+
+func newOrderedInput(pool *column.Pool, c *logical.AggCall) *orderedInput {
+	var cols []logical.Attr
+	for _, a := range c.Args {
+		cols = append(cols, logical.Attr{Type: a.Type()})
+	}
+	return &orderedInput{store: newRowStore(pool, cols), orders: ordersOf(c.OrderBy), nargs: len(c.Args)}
+}
+
+func (o *orderedInput) add(vecs []*column.Vector, rows, groups []int32) {
+	o.store.add(vecs[:o.nargs], rows)
+	o.keyed.add(vecs[o.nargs:], o.orders, rows)
+	o.groups = append(o.groups, groups...)
+}
+
+// feed folds the rows in their order and forgets them.
+func (o *orderedInput) feed(p *Plan, a *aggCall) {
+	o.keyed.sort()
+	ids, groups := make([]int32, 0, column.BatchRows), make([]int32, 0, column.BatchRows)
+	all := identity(column.BatchRows, nil)
+	for rest := o.keyed.entries; len(rest) > 0; {
+		n := min(len(rest), column.BatchRows)
+		ids, groups = ids[:0], groups[:0]
+		for _, e := range rest[:n] {
+			ids, groups = append(ids, e.row), append(groups, o.groups[e.row])
+		}
+		b := o.store.batch(ids)
+		a.fold(p, n, b.Cols, all[:n], groups)
+		b.Release()
+		rest = rest[n:]
+	}
+	o.reset()
+}
+
+func (o *orderedInput) reset() {
+	o.store.reset()
+	o.keyed.reset()
+	o.groups = o.groups[:0]
+}
+
+// groupOf returns the group that an entry of the set belongs to; false when
+// the entry was removed.
+func (d *distinctSet) groupOf(entry int32) (int32, bool) {
+	if int(entry) >= d.table.groups {
+		return 0, false
+	}
+	for _, f := range d.table.free {
+		if f == entry {
+			return 0, false
+		}
+	}
+	scratch := []*column.Vector{column.New(schema.Of(schema.Int32))}
+	for _, k := range d.keys[1:] {
+		scratch = append(scratch, column.New(k.Type))
+	}
+	d.table.appendKeys([]int32{entry}, scratch)
+	return scratch[0].I32[0], true
+}

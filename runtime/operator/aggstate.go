@@ -1,0 +1,366 @@
+package operator
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"pipelines/sqlplan/logical"
+	"pipelines/tables/column"
+	"pipelines/tables/schema"
+)
+
+// aggState makes an aggregate keep its groups over the steps.
+//
+// Append: a group comes out, and goes, when the evict watermark reaches its
+// event time. Update: groups that a row touched come out, then expired ones go
+// silently. Complete: all groups come out each step; nothing is late or goes.
+type aggState struct {
+	a       *aggregate
+	info    *logical.StateInfo
+	timeKey int // the group key that carries event time, -1 for none
+
+	timed       bool // the input has a watermark
+	late, evict int64
+
+	alive   column.Bits
+	touched []int32 // of this step
+	marked  column.Bits
+	expiry  timeIndex
+	log     changeLog
+	codec   *rowCodec   // states of a group
+	sets    []*rowCodec // arguments of distinct sets, by call
+	counts  OperatorCount
+	buf     []byte
+}
+
+func (bd *builder) aggregateState(a *aggregate) error {
+	s := &aggState{a: a, info: a.n.State, timeKey: -1}
+	var types []schema.Type
+	for _, c := range a.calls {
+		if c.ordered != nil {
+			return errors.New("build plan: an aggregate with WITHIN GROUP cannot run over a stream")
+		}
+		for _, sc := range c.fn.State {
+			types = append(types, sc.StoredType())
+		}
+		var set *rowCodec
+		if c.distinct != nil {
+			c.distinct.chain = &chains{}
+			set = newRowCodec(exprTypes(c.call.Args))
+		}
+		s.sets = append(s.sets, set)
+	}
+	s.codec = newRowCodec(types)
+	for i, g := range a.n.Groups {
+		c, ok := g.Expr.(*logical.Column)
+		if s.info.EventTime >= 0 && (g.Attr.ID == s.info.EventTime || ok && c.Attr.ID == s.info.EventTime) {
+			s.timeKey = i
+		}
+	}
+	a.state = s
+	bd.p.state = append(bd.p.state, s)
+	return nil
+}
+
+func (s *aggState) setWatermarks(late, evict int64, ok bool) {
+	s.late, s.evict, s.timed = late, evict, ok
+}
+
+func (s *aggState) outputWatermark(w int64) int64 { return w }
+
+func (s *aggState) begin() {
+	s.counts = OperatorCount{}
+	for _, g := range s.touched {
+		s.marked.Unset(int(g))
+	}
+	s.touched = s.touched[:0]
+}
+
+func (s *aggState) expires() bool {
+	return s.timed && s.timeKey >= 0 && s.info.Mode != logical.Complete
+}
+
+// onTime drops the rows that are late. Rows without a time are not.
+func (s *aggState) onTime(vecs []*column.Vector, rows []int32) []int32 {
+	if !s.expires() {
+		return rows
+	}
+	t := vecs[s.timeKey]
+	isLate := func(r int32) bool { return !t.IsNull(int(r)) && timeAt(t, int(r)) <= s.late }
+	for k, r := range rows {
+		if !isLate(r) {
+			continue
+		}
+		keep := append(make([]int32, 0, len(rows)), rows[:k]...)
+		for _, r := range rows[k:] {
+			if !isLate(r) {
+				keep = append(keep, r)
+			}
+		}
+		s.counts.LateRows += int64(len(rows) - len(keep))
+		return keep
+	}
+	return rows
+}
+
+// touch notes the groups of rows that were folded.
+func (s *aggState) touch(groups []int32, vecs []*column.Vector, rows []int32) {
+	n := s.a.table.groups
+	s.alive, s.marked = s.alive.Grow(n), s.marked.Grow(n)
+	fresh := s.a.table.fresh
+	for k, g := range groups {
+		if len(fresh) > 0 && g == fresh[0] {
+			fresh = fresh[1:]
+			s.alive.Set(int(g))
+			if s.timeKey >= 0 && !vecs[s.timeKey].IsNull(int(rows[k])) {
+				s.expiry.add(timeAt(vecs[s.timeKey], int(rows[k])), g)
+			}
+		}
+		s.mark(g)
+	}
+}
+
+func (s *aggState) mark(g int32) {
+	if s.marked.Get(int(g)) {
+		return
+	}
+	s.marked.Set(int(g))
+	s.touched = append(s.touched, g)
+	s.log.touch(g)
+}
+
+func (s *aggState) end() error {
+	a := s.a
+	if a.nkeys == 0 {
+		a.ensureGlobal()
+		s.alive, s.marked = s.alive.Grow(1), s.marked.Grow(1)
+		s.alive.Set(0)
+		s.mark(0)
+	}
+	s.counts.Updated = int64(len(s.touched))
+	var err error
+	switch s.info.Mode {
+	case logical.Complete:
+		var all []int32
+		for g := range int32(a.table.groups) {
+			if s.alive.Get(int(g)) {
+				all = append(all, g)
+			}
+		}
+		err = a.emit(all)
+	case logical.Update:
+		err = a.emit(s.touched)
+	}
+	if err != nil {
+		return err
+	}
+	if s.expires() {
+		var gone []int32
+		s.expiry.expire(s.evict, func(g int32) { gone = append(gone, g) })
+		if s.info.Mode == logical.Append {
+			if err := a.emit(gone); err != nil {
+				return err
+			}
+		}
+		for _, g := range gone {
+			s.remove(g)
+		}
+		s.counts.Removed = int64(len(gone))
+	}
+	return nil
+}
+
+// remove forgets a group.
+func (s *aggState) remove(g int32) {
+	s.log.remove(g, s.a.table.groupOf(g), func(dst []byte) []byte { return s.groupKey(dst, g) })
+	for i, c := range s.a.calls {
+		c.st.Clear(g)
+		if c.distinct == nil {
+			continue
+		}
+		c.distinct.chain.each(g, func(entry int32) {
+			s.log.remove(-1, s.a.table.groupOf(g), func(dst []byte) []byte { return s.setKey(dst, i, g, entry) })
+			c.distinct.table.remove(entry)
+		})
+		c.distinct.chain.clear(g)
+	}
+	s.alive.Unset(int(g))
+	s.marked.Unset(int(g))
+	s.a.table.remove(g)
+}
+
+// groupKey is the stored key of a group: 0, then the key.
+func (s *aggState) groupKey(dst []byte, g int32) []byte {
+	return s.a.table.storedKey(append(dst, 0), g)
+}
+
+// setKey is the stored key of an entry of the distinct set of call i: i+1, the
+// group's key with its length, the arguments.
+func (s *aggState) setKey(dst []byte, i int, g, entry int32) []byte {
+	dst = append(dst, byte(i+1))
+	key := s.a.table.storedKey(nil, g)
+	dst = append(binary.AppendUvarint(dst, uint64(len(key))), key...)
+	set := s.sets[i]
+	set.clear()
+	group := column.New(schema.Of(schema.Int32))
+	s.a.calls[i].distinct.table.appendKeys([]int32{entry}, append([]*column.Vector{group}, set.cols...))
+	return set.encode(dst)
+}
+
+// ID names the operator in the checkpoint.
+func (s *aggState) ID() string { return s.info.ID }
+
+// Meaning says what the state means.
+func (s *aggState) Meaning() string { return s.info.Meaning }
+
+func (s *aggState) count() OperatorCount {
+	c := s.counts
+	c.ID, c.StateRows, c.StateBytes = s.info.ID, int64(s.a.table.live()), s.a.bytes()
+	return c
+}
+
+// putGroup hands out the entry of a group.
+func (s *aggState) putGroup(g int32, put func(StateEntry) error) error {
+	s.buf = s.groupKey(s.buf[:0], g)
+	n := len(s.buf)
+	s.codec.clear()
+	at := 0
+	for _, c := range s.a.calls {
+		k := len(c.fn.State)
+		c.st.Append(g, s.codec.cols[at:at+k])
+		at += k
+	}
+	s.buf = s.codec.encode(s.buf)
+	return put(StateEntry{Group: s.a.table.groupOf(g), Key: s.buf[:n:n], Value: s.buf[n:]})
+}
+
+func (s *aggState) putSet(i int, g, entry int32, put func(StateEntry) error) error {
+	s.buf = s.setKey(s.buf[:0], i, g, entry)
+	return put(StateEntry{Group: s.a.table.groupOf(g), Key: s.buf, Value: []byte{}})
+}
+
+// Changes hands out what changed since the last call.
+func (s *aggState) Changes(put func(StateEntry) error) error {
+	if err := s.log.removed(put); err != nil {
+		return err
+	}
+	if err := s.log.each(func(g int32) error { return s.putGroup(g, put) }); err != nil {
+		return err
+	}
+	for i, c := range s.a.calls {
+		if c.distinct == nil {
+			continue
+		}
+		for _, entry := range c.distinct.dirty {
+			g, ok := c.distinct.groupOf(entry)
+			if !ok {
+				continue
+			}
+			if err := s.putSet(i, g, entry, put); err != nil {
+				return err
+			}
+		}
+		c.distinct.dirty = c.distinct.dirty[:0]
+	}
+	s.log.reset()
+	return nil
+}
+
+// Snapshot hands out all groups.
+func (s *aggState) Snapshot(put func(StateEntry) error) error {
+	for g := range int32(s.a.table.groups) {
+		if !s.alive.Get(int(g)) {
+			continue
+		}
+		if err := s.putGroup(g, put); err != nil {
+			return err
+		}
+		for i, c := range s.a.calls {
+			if c.distinct == nil {
+				continue
+			}
+			var err error
+			c.distinct.chain.each(g, func(entry int32) {
+				if err == nil {
+					err = s.putSet(i, g, entry, put)
+				}
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Restore takes one stored entry.
+func (s *aggState) Restore(e StateEntry) error {
+	if len(e.Key) == 0 {
+		return errState(s.info.ID)
+	}
+	if e.Key[0] != 0 {
+		return s.restoreSet(int(e.Key[0])-1, e)
+	}
+	if e.Deleted {
+		if g := s.a.table.lookupKey(e.Key[1:]); g >= 0 {
+			s.remove(g)
+			s.log.reset()
+		}
+		return nil
+	}
+	g, ok := s.restoreGroup(e.Key[1:])
+	if !ok || s.codec.decode(e.Value) != nil {
+		return errState(s.info.ID)
+	}
+	at := 0
+	for _, c := range s.a.calls {
+		k := len(c.fn.State)
+		c.st.Clear(g)
+		c.st.Load(g, s.codec.cols[at:at+k], 0)
+		at += k
+	}
+	return nil
+}
+
+// restoreGroup finds or makes the group of a stored key.
+func (s *aggState) restoreGroup(key []byte) (int32, bool) {
+	t := s.a.table
+	g, ok := t.restoreKey(key)
+	if !ok {
+		return g, false
+	}
+	for _, c := range s.a.calls {
+		c.st.Grow(t.groups)
+	}
+	s.alive, s.marked = s.alive.Grow(t.groups), s.marked.Grow(t.groups)
+	if !s.alive.Get(int(g)) {
+		s.alive.Set(int(g))
+		if s.timeKey >= 0 {
+			keys := newRowCodec(typesOf(s.a.cols[:s.a.nkeys]))
+			t.appendKeys([]int32{g}, keys.cols)
+			if v := keys.cols[s.timeKey]; !v.IsNull(0) {
+				s.expiry.add(timeAt(v, 0), g)
+			}
+		}
+	}
+	return g, true
+}
+
+func (s *aggState) restoreSet(i int, e StateEntry) error {
+	n, w := binary.Uvarint(e.Key[1:])
+	if i >= len(s.sets) || s.sets[i] == nil || w <= 0 || n > uint64(len(e.Key)-1-w) {
+		return errState(s.info.ID)
+	}
+	key, args := e.Key[1+w:1+w+int(n)], e.Key[1+w+int(n):]
+	if e.Deleted {
+		return nil // goes with its group
+	}
+	g, ok := s.restoreGroup(key)
+	if !ok || s.sets[i].decode(args) != nil {
+		return errState(s.info.ID)
+	}
+	d := s.a.calls[i].distinct
+	d.first(s.sets[i].cols, []int32{0}, []int32{g})
+	d.dirty = d.dirty[:0]
+	return nil
+}

@@ -1,0 +1,101 @@
+package operator
+
+import (
+	"pipelines/sqlplan/logical"
+	"pipelines/tables/column"
+)
+
+// filter passes the rows for which its condition is true.
+type filter struct {
+	p    *Plan
+	out  port
+	cond *program
+	drop bool
+	sel  [][]int32 // by lane
+}
+
+func (bd *builder) filter(node logical.Node, out port) (port, watermarked, error) {
+	n := node.(*logical.Filter)
+	cond, err := bd.program([]logical.Expr{n.Cond}, n.Input.Output())
+	if err != nil {
+		return nil, nil, err
+	}
+	return &filter{p: bd.p, out: out, cond: cond, drop: bd.drop, sel: make([][]int32, bd.env.Lanes)}, nil, nil
+}
+
+func (f *filter) end() error { return f.out.end() }
+
+func (f *filter) push(lane int, b *column.Batch) error {
+	vecs, err := f.cond.run(lane, b)
+	if err != nil {
+		return err
+	}
+	defer releaseAll(vecs)
+	if _, err := f.p.usable(vecs, b, &f.sel[lane], f.drop); err != nil {
+		return err
+	}
+	c := vecs[0]
+	if c.Const && c.Errs == nil {
+		if !isTrue(c, 0) {
+			return nil
+		}
+		return f.out.push(lane, b)
+	}
+	rows := trueRows(c, b, f.sel[lane][:0])
+	f.sel[lane] = rows
+	if len(rows) == 0 {
+		return nil
+	}
+	if len(rows) == b.Rows() {
+		return f.out.push(lane, b)
+	}
+	nb := selected(f.p.env.Pool, b, rows)
+	defer nb.Release()
+	return f.out.push(lane, nb)
+}
+
+// trueRows appends the selected rows of b for which c is true. Failed rows are
+// null, so they are not among them.
+func trueRows(c *column.Vector, b *column.Batch, rows []int32) []int32 {
+	if c.Dict == nil && !c.Const && c.Nulls == nil {
+		if b.Sel == nil {
+			for i, x := range c.Bool[:b.Len] {
+				if x {
+					rows = append(rows, int32(i))
+				}
+			}
+			return rows
+		}
+		for _, r := range b.Sel {
+			if c.Bool[r] {
+				rows = append(rows, r)
+			}
+		}
+		return rows
+	}
+	if b.Sel == nil {
+		for i := range b.Len {
+			if isTrue(c, i) {
+				rows = append(rows, int32(i))
+			}
+		}
+		return rows
+	}
+	for _, r := range b.Sel {
+		if isTrue(c, int(r)) {
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
+// isTrue reports whether row i of a boolean vector is true.
+func isTrue(v *column.Vector, i int) bool {
+	if v.IsNull(i) {
+		return false
+	}
+	if v.Dict != nil {
+		return v.Dict.Bool[v.Index[i]]
+	}
+	return v.Bool[v.Row(i)]
+}

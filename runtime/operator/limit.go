@@ -1,0 +1,77 @@
+package operator
+
+import (
+	"sync"
+
+	"pipelines/sqlplan/logical"
+	"pipelines/tables/column"
+)
+
+// limit passes a number of rows after an offset. Over a stream in append mode
+// the count goes on over the epochs; in complete mode and in bounded queries
+// it starts anew each step.
+type limit struct {
+	p             *Plan
+	out           port
+	count, offset int64
+	keep          bool // the count is state
+
+	mu   sync.Mutex // guards seen
+	seen int64
+}
+
+func (bd *builder) limit(node logical.Node, out port) (port, watermarked, error) {
+	n := node.(*logical.Limit)
+	l := &limit{p: bd.p, out: out, count: n.Count, offset: n.Offset}
+	l.keep = n.Streaming() && !isComplete(n.Input)
+	if l.keep {
+		bd.addLimitState(l)
+	}
+	bd.add(l)
+	return l, nil, nil
+}
+
+// isComplete reports whether the rows are the whole result of each epoch.
+func isComplete(n logical.Node) bool {
+	found := false
+	logical.WalkNode(n, func(n logical.Node) bool {
+		if a, ok := n.(*logical.Aggregate); ok && a.State != nil && a.State.Mode == logical.Complete {
+			found = true
+		}
+		return !found
+	})
+	return found
+}
+
+func (l *limit) begin(*stepState) error {
+	if !l.keep {
+		l.seen = 0
+	}
+	return nil
+}
+
+func (l *limit) close() {}
+
+func (l *limit) end() error { return l.out.end() }
+
+func (l *limit) push(lane int, b *column.Batch) error {
+	n := int64(b.Rows())
+	l.mu.Lock()
+	from := max(l.offset-l.seen, 0)
+	to := n
+	if l.count >= 0 {
+		to = min(n, l.offset+l.count-l.seen)
+	}
+	l.seen += n
+	l.mu.Unlock()
+	switch {
+	case from >= to:
+		return nil
+	case from == 0 && to == n:
+		return l.out.push(lane, b)
+	}
+	rows := rowsOf(b, nil)[from:to]
+	nb := selected(l.p.env.Pool, b, rows)
+	defer nb.Release()
+	return l.out.push(lane, nb)
+}

@@ -1,0 +1,47 @@
+package operator
+
+import "encoding/binary"
+
+// limitState is the count of a limit over a stream.
+type limitState struct {
+	l      *limit
+	id     string
+	stored int64
+}
+
+func (bd *builder) addLimitState(l *limit) {
+	bd.sites++
+	bd.p.state = append(bd.p.state, &limitState{l: l, id: "limit-" + string(rune('0'+bd.sites))})
+}
+
+// ID names the operator.
+func (s *limitState) ID() string { return s.id }
+
+// Meaning says what the state means.
+func (s *limitState) Meaning() string { return "rows passed" }
+
+func (s *limitState) count() OperatorCount { return OperatorCount{ID: s.id, StateRows: 1} }
+
+// Changes hands out the count when it moved.
+func (s *limitState) Changes(put func(StateEntry) error) error {
+	if s.l.seen == s.stored {
+		return nil
+	}
+	s.stored = s.l.seen
+	return s.Snapshot(put)
+}
+
+// Snapshot hands out the count.
+func (s *limitState) Snapshot(put func(StateEntry) error) error {
+	return put(StateEntry{Key: []byte{0}, Value: binary.LittleEndian.AppendUint64(nil, uint64(s.l.seen))})
+}
+
+// Restore takes the count.
+func (s *limitState) Restore(e StateEntry) error {
+	if len(e.Value) != 8 {
+		return errState(s.id)
+	}
+	s.l.seen = int64(binary.LittleEndian.Uint64(e.Value))
+	s.stored = s.l.seen
+	return nil
+}

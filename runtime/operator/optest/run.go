@@ -1,0 +1,283 @@
+package optest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"sort"
+	"testing"
+
+	"pipelines/runtime/operator"
+	"pipelines/runtime/stream"
+	"pipelines/sqlplan/funcs"
+	"pipelines/sqlplan/logical"
+	"pipelines/tables/column"
+	"pipelines/tables/schema"
+)
+
+// Row is one row of values as column.At gives them.
+type Row = []any
+
+// Input has the rows of one scan, by relation id.
+type Input map[string][]Row
+
+// Options says how a plan is run.
+type Options struct {
+	// Lanes and BatchSize: 0 means 1 and column.BatchRows.
+	Lanes, BatchSize int
+	// Noise adds unselected rows of other values to each batch.
+	Noise bool
+	// Dictionary and Constant turn columns into those forms where they can.
+	Dictionary, Constant bool
+	Seed                 uint64
+	// Memory is Env.Memory.
+	Memory int64
+	// Resume closes the plan after every step and goes on with a new one from
+	// its state: changelogs, or snapshots when Snapshots is set.
+	Resume, Snapshots bool
+}
+
+// Columns makes attributes with fresh ids from first on; kinds alternate name
+// and type.
+func Columns(first logical.ColumnID, fields ...schema.Field) []logical.Attr {
+	out := make([]logical.Attr, len(fields))
+	for i, f := range fields {
+		out[i] = logical.Attr{ID: first + logical.ColumnID(i), Name: f.Name, Type: f.Type, Nullable: true, Watermark: -1}
+	}
+	return out
+}
+
+// Field is a column's name and type.
+func Field(name string, t schema.Type) schema.Field {
+	return schema.Field{Name: name, Type: t, Nullable: true}
+}
+
+// Scan reads the relation with the id.
+func Scan(id string, streaming bool, cols []logical.Attr) *logical.Scan {
+	return &logical.Scan{Relation: &logical.Relation{ID: id, Name: []string{id}, Streaming: streaming, Schema: logical.SchemaOf(cols)}, Columns: cols}
+}
+
+// Session is the session of all tests: ANSI, UTC.
+func Session() *funcs.Session { return &funcs.Session{ANSI: true} }
+
+// Query runs a bounded plan.
+func Query(t testing.TB, root logical.Node, o Options, in Input) ([]Row, error) {
+	t.Helper()
+	r := NewRunner(t, root, o)
+	defer r.Close()
+	return r.Step(stream.Step{Bounded: true}, in)
+}
+
+// Runner drives one plan over several steps.
+type Runner struct {
+	t    testing.TB
+	root logical.Node
+	o    Options
+	pool *column.Pool
+	plan *operator.Plan
+	out  []Row
+	rng  *rand.Rand
+	// log is what a checkpoint would hold: entries by operator.
+	log map[string][]operator.StateEntry
+	// Times are the event times of the last step.
+	Times map[string]int64
+}
+
+// NewRunner builds the plan.
+func NewRunner(t testing.TB, root logical.Node, o Options) *Runner {
+	t.Helper()
+	o.Lanes, o.BatchSize = max(o.Lanes, 1), max(o.BatchSize, 0)
+	if o.BatchSize == 0 {
+		o.BatchSize = column.BatchRows
+	}
+	r := &Runner{t: t, root: root, o: o, pool: column.NewPool(), rng: rand.New(rand.NewPCG(o.Seed, 1)), log: map[string][]operator.StateEntry{}}
+	r.build()
+	return r
+}
+
+func (r *Runner) build() {
+	r.t.Helper()
+	plan, err := operator.Build(r.root, operator.Env{
+		Pool: r.pool, Session: Session(), Lanes: r.o.Lanes, Output: r.collect, Memory: r.o.Memory, Check: true,
+	})
+	if err != nil {
+		r.t.Fatalf("build: %v", err)
+	}
+	r.plan = plan
+	for _, s := range plan.State() {
+		for _, e := range r.log[s.ID()] {
+			if err := s.Restore(e); err != nil {
+				r.t.Fatalf("restore: %v", err)
+			}
+		}
+	}
+}
+
+// Plan is the running plan.
+func (r *Runner) Plan() *operator.Plan { return r.plan }
+
+func (r *Runner) collect(_ int, b *column.Batch) error {
+	for i := range b.Len {
+		if b.Sel != nil && !selected(b.Sel, i) {
+			continue
+		}
+		row := make(Row, len(b.Cols))
+		for c, v := range b.Cols {
+			row[c] = column.At(v, i)
+		}
+		r.out = append(r.out, row)
+	}
+	return nil
+}
+
+func selected(sel []int32, i int) bool {
+	k := sort.Search(len(sel), func(k int) bool { return int(sel[k]) >= i })
+	return k < len(sel) && int(sel[k]) == i
+}
+
+// Step runs one step and returns its rows.
+func (r *Runner) Step(s stream.Step, in Input) ([]Row, error) {
+	r.out = nil
+	if err := r.run(s, in); err != nil {
+		return nil, err
+	}
+	r.Times = r.plan.EventTimes()
+	r.save()
+	if r.o.Resume {
+		r.Close()
+		r.build()
+	}
+	return r.out, nil
+}
+
+func (r *Runner) save() {
+	for _, s := range r.plan.State() {
+		put := func(e operator.StateEntry) error {
+			e.Key, e.Value = append([]byte{}, e.Key...), append([]byte{}, e.Value...)
+			r.log[s.ID()] = append(r.log[s.ID()], e)
+			return nil
+		}
+		take := s.Changes
+		if r.o.Snapshots {
+			r.log[s.ID()] = nil
+			take = s.Snapshot
+		}
+		if err := take(put); err != nil {
+			r.t.Fatalf("state of %s: %v", s.ID(), err)
+		}
+	}
+}
+
+func (r *Runner) run(s stream.Step, in Input) error {
+	if err := r.plan.Begin(s); err != nil {
+		return err
+	}
+	scans := r.plan.Scans()
+	last := 0
+	for _, sc := range scans {
+		last = max(last, sc.Phase)
+	}
+	for phase := 0; phase <= last; phase++ {
+		for i, sc := range scans {
+			if sc.Phase != phase {
+				continue
+			}
+			if err := r.feed(i, sc.Scan, in[sc.Scan.Relation.ID]); err != nil {
+				return err
+			}
+		}
+	}
+	return r.plan.EndStep()
+}
+
+func (r *Runner) feed(scan int, n *logical.Scan, rows []Row) error {
+	lane := 0
+	for len(rows) > 0 {
+		k := min(r.o.BatchSize, len(rows))
+		b := r.batch(n.Columns, rows[:k])
+		err := r.plan.Push(lane, scan, b)
+		b.Release()
+		if err != nil {
+			return err
+		}
+		rows = rows[k:]
+		lane = (lane + 1) % r.o.Lanes
+	}
+	return r.plan.EndScan(scan)
+}
+
+// batch makes a batch in the forms that the options ask for.
+func (r *Runner) batch(cols []logical.Attr, rows []Row) *column.Batch {
+	b := r.pool.Batch()
+	var all []Row
+	var sel []int32
+	for _, row := range rows {
+		for r.o.Noise && r.rng.IntN(3) == 0 {
+			all = append(all, rows[r.rng.IntN(len(rows))])
+		}
+		sel = append(sel, int32(len(all)))
+		all = append(all, row)
+	}
+	for c, a := range cols {
+		v := r.pool.Vector(a.Type)
+		for _, row := range all {
+			column.AppendValue(v, row[c])
+		}
+		b.Cols = append(b.Cols, r.form(v, all, c))
+	}
+	b.Len = len(all)
+	if r.o.Noise {
+		b.Sel = append(b.SelBuffer(), sel...)
+	}
+	return b
+}
+
+func (r *Runner) form(v *column.Vector, all []Row, c int) *column.Vector {
+	if r.o.Constant && same(all, c) {
+		k := r.pool.Vector(v.Type)
+		column.AppendRow(k, v, 0)
+		k.SetConst(v.Len)
+		v.Release()
+		return k
+	}
+	if !r.o.Dictionary || v.Len == 0 {
+		return v
+	}
+	d := r.pool.Vector(v.Type)
+	d.Len, d.Dict = v.Len, v
+	for i := range v.Len {
+		d.Index = append(d.Index, int32(i))
+		if v.IsNull(i) {
+			d.SetNull(i)
+		}
+	}
+	return d
+}
+
+func same(all []Row, c int) bool {
+	for _, row := range all {
+		if fmt.Sprint(row[c]) != fmt.Sprint(all[0][c]) {
+			return false
+		}
+	}
+	return len(all) > 0
+}
+
+// Close closes the plan and fails the test when something leaks.
+func (r *Runner) Close() {
+	r.plan.Close()
+	if v, b := r.pool.Live(); v != 0 || b != 0 {
+		r.t.Errorf("leak: %d vectors and %d batches are not released", v, b)
+	}
+}
+
+// Text renders rows for comparison, sorted unless ordered.
+func Text(rows []Row, ordered bool) []string {
+	out := make([]string, len(rows))
+	for i, r := range rows {
+		out[i] = fmt.Sprintf("%v", r)
+	}
+	if !ordered {
+		sort.Strings(out)
+	}
+	return out
+}

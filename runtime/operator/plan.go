@@ -1,0 +1,334 @@
+package operator
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"pipelines/runtime/stream"
+	"pipelines/sqlplan/expr"
+	"pipelines/sqlplan/funcs"
+	"pipelines/sqlplan/logical"
+	"pipelines/tables/column"
+)
+
+// Env is what Build needs of the surroundings.
+type Env struct {
+	Pool    *column.Pool
+	Session *funcs.Session
+	// Lanes is the number of lanes, at least 1.
+	Lanes int
+	// Output receives the rows of the plan's root. The batch is lent. It is
+	// called from the goroutine that pushes the lane, or that ends the step.
+	Output func(lane int, b *column.Batch) error
+	// Seed is mixed into volatile functions; fixed for an epoch.
+	Seed int64
+	// Memory bounds the bytes that each blocking operator may hold; 0: no bound.
+	Memory int64
+	// TempDir is where operators may spill; "" forbids spilling.
+	TempDir string
+	// Check weaves checks between the operators (tests).
+	Check bool
+}
+
+// ScanInput is one leaf of the plan that the flow feeds. Scans of one relation
+// with the same ID are separate inputs; the flow may read the relation once
+// and push the same batch to each of one phase.
+type ScanInput struct {
+	Scan *logical.Scan
+	// Phase orders the scans of a step: all scans of a lower phase are read
+	// and ended before those of a higher one are pushed (build sides first).
+	Phase int
+}
+
+// RowError is the failure of one row's expression with its place in the input.
+type RowError struct {
+	Err *funcs.Error
+}
+
+func (e *RowError) Error() string { return e.Err.Error() }
+
+func (e *RowError) Unwrap() error { return e.Err }
+
+// ExpectCount counts what one expectation saw.
+type ExpectCount struct {
+	Name           string
+	Action         logical.OnViolation
+	Passed, Failed int64
+}
+
+// Counters is what the plan counted since it was built, summed over lanes.
+type Counters struct {
+	Expectations []ExpectCount
+	// DroppedErrors counts rows dropped by on_error: drop.
+	DroppedErrors int64
+	// Operators are those of the last step (rows, bytes: at its end).
+	Operators []OperatorCount
+}
+
+// OperatorCount is what one stateful operator reports of the last step, in
+// Spark's terms; the operator nearest the output first.
+type OperatorCount struct {
+	ID                                    string
+	StateRows, Updated, Removed, LateRows int64
+	Duplicates                            int64
+	StateBytes                            int64
+}
+
+// port takes one input of an operator. push may be called by several lanes at
+// the same time, each with its own number; the batch is lent. end comes once a
+// step, when all lanes have pushed all.
+type port interface {
+	push(lane int, b *column.Batch) error
+	end() error
+}
+
+// unit is what a plan manages of an operator beside its ports.
+type unit interface {
+	// begin prepares a step.
+	begin(s *stepState) error
+	// close gives all memory back.
+	close()
+}
+
+// stepState is what operators may know of the running step.
+type stepState struct {
+	stream.Step
+}
+
+// leaf is an input without a scan: inline tables and ranges.
+type leaf struct {
+	phase int
+	run   func() error
+	done  bool
+}
+
+// scanPort is a scan as the plan drives it.
+type scanPort struct {
+	out   port
+	ended bool
+}
+
+// Plan is a built plan: a tree of operators with the root at Env.Output.
+// Between Begin and EndStep lanes may push concurrently; everything else is
+// called by one goroutine at a time.
+type Plan struct {
+	env    Env
+	scans  []ScanInput
+	ports  []scanPort
+	leaves []leaf
+	units  []unit
+	state  []stateful // nearest the output first
+	marks  []*watermark
+	root   *mark
+	expect []*expect
+
+	step    stepState
+	evals   []*expr.Evaluation
+	dropped atomic.Int64
+	running bool
+}
+
+// Scans lists the inputs that the flow feeds.
+func (p *Plan) Scans() []ScanInput { return p.scans }
+
+// Begin starts a step.
+func (p *Plan) Begin(s stream.Step) error {
+	if p.running {
+		panic("bug: operator: step begun twice")
+	}
+	p.step = stepState{Step: s}
+	for lane, e := range p.evals {
+		e.Now, e.Seed, e.Partition = s.Now, p.env.Seed+s.Epoch, lane
+	}
+	for i := range p.ports {
+		p.ports[i].ended = false
+	}
+	for i := range p.leaves {
+		p.leaves[i].done = false
+	}
+	p.running = true
+	for _, u := range p.units {
+		if err := u.begin(&p.step); err != nil {
+			return err
+		}
+	}
+	p.propagate()
+	return p.advance()
+}
+
+// Push hands one batch of a scan to the plan; the batch is lent. Its columns
+// are in the order of Scan.Columns. Lanes may push at the same time.
+func (p *Plan) Push(lane, scan int, b *column.Batch) error {
+	if b.Rows() == 0 {
+		return nil
+	}
+	return p.ports[scan].out.push(lane, b)
+}
+
+// EndScan says that the scan has no more rows in this step. All lanes must
+// have returned from Push.
+func (p *Plan) EndScan(scan int) error {
+	if p.ports[scan].ended {
+		return nil
+	}
+	p.ports[scan].ended = true
+	if err := p.ports[scan].out.end(); err != nil {
+		return err
+	}
+	return p.advance()
+}
+
+// advance runs the leaves whose phase has come.
+func (p *Plan) advance() error {
+	for {
+		phase, open := -1, false
+		for i := range p.ports {
+			if !p.ports[i].ended && (phase < 0 || p.scans[i].Phase < phase) {
+				phase, open = p.scans[i].Phase, true
+			}
+		}
+		next := -1
+		for i, l := range p.leaves {
+			if !l.done && (!open || l.phase <= phase) && (next < 0 || l.phase < p.leaves[next].phase) {
+				next = i
+			}
+		}
+		if next < 0 {
+			return nil
+		}
+		p.leaves[next].done = true
+		if err := p.leaves[next].run(); err != nil {
+			return err
+		}
+	}
+}
+
+// EndStep ends the scans that are still open, in order of phase, and the step:
+// late rows are dropped, state is evicted, blocking operators have emitted.
+func (p *Plan) EndStep() error {
+	for {
+		next := -1
+		for i := range p.ports {
+			if !p.ports[i].ended && (next < 0 || p.scans[i].Phase < p.scans[next].Phase) {
+				next = i
+			}
+		}
+		if next < 0 {
+			break
+		}
+		if err := p.EndScan(next); err != nil {
+			return err
+		}
+	}
+	p.running = false
+	return nil
+}
+
+// Counters returns what was counted so far.
+func (p *Plan) Counters() Counters {
+	c := Counters{DroppedErrors: p.dropped.Load()}
+	for _, e := range p.expect {
+		c.Expectations = append(c.Expectations, e.counts()...)
+	}
+	for _, s := range p.state {
+		c.Operators = append(c.Operators, s.count())
+	}
+	return c
+}
+
+// Close gives all memory back to the pool. The plan is not usable afterwards.
+func (p *Plan) Close() {
+	for _, u := range p.units {
+		u.close()
+	}
+	p.units = nil
+}
+
+// output is the port at the root: values are used here, so failed rows count.
+type output struct {
+	p    *Plan
+	drop bool
+	sel  [][]int32
+}
+
+func (o *output) push(lane int, b *column.Batch) error {
+	rows, err := o.p.usable(b.Cols, b, &o.sel[lane], o.drop)
+	if err != nil {
+		return err
+	}
+	if rows == nil {
+		return o.p.env.Output(lane, b)
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	nb := selected(o.p.env.Pool, b, rows)
+	defer nb.Release()
+	return o.p.env.Output(lane, nb)
+}
+
+func (o *output) end() error { return nil }
+
+// selected returns a new header over the columns of b with the rows given.
+func selected(pool *column.Pool, b *column.Batch, rows []int32) *column.Batch {
+	nb := pool.Batch()
+	for _, c := range b.Cols {
+		nb.Cols = append(nb.Cols, c.Retain())
+	}
+	nb.Len, nb.Change = b.Len, b.Change
+	nb.Sel = append(nb.SelBuffer(), rows...)
+	return nb
+}
+
+// usable checks the marks of vectors whose values are used on the selected
+// rows of b. Nil rows: all are good. With drop, rows are those that are good
+// (in *scratch) and the others are counted; without, the first failed row's
+// error is returned.
+func (p *Plan) usable(vecs []*column.Vector, b *column.Batch, scratch *[]int32, drop bool) ([]int32, error) {
+	bad := false
+	for _, v := range vecs {
+		if v.Errs.Any() {
+			bad = true
+		}
+	}
+	if !bad {
+		return nil, nil
+	}
+	all := rowsOf(b, *scratch)
+	good := make([]int32, 0, len(all))
+	for _, r := range all {
+		err := rowFailure(vecs, int(r))
+		if err == nil {
+			good = append(good, r)
+			continue
+		}
+		if !drop {
+			return nil, rowError(err)
+		}
+	}
+	if len(good) == len(all) {
+		return nil, nil
+	}
+	p.dropped.Add(int64(len(all) - len(good)))
+	return good, nil
+}
+
+// rowFailure returns the first error of row r in vecs.
+func rowFailure(vecs []*column.Vector, r int) error {
+	for _, v := range vecs {
+		if v.Errs == nil {
+			continue
+		}
+		if err := v.Errs.At(v.Row(r)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func rowError(err error) error {
+	if fe, ok := err.(*funcs.Error); ok {
+		return &RowError{fe}
+	}
+	return fmt.Errorf("evaluate row: %w", err)
+}

@@ -1,0 +1,236 @@
+package operator
+
+import (
+	"fmt"
+
+	"pipelines/tables/column"
+	"pipelines/tables/schema"
+)
+
+// StateEntry is one piece of an operator's state in the form in which it is
+// stored: opaque key and value. Key and Value are lent for the call.
+type StateEntry struct {
+	// Group is the key group: entries of one group move together.
+	Group uint8
+	Key   []byte
+	Value []byte
+	// Deleted says that the key is gone.
+	Deleted bool
+}
+
+// StateHandle is the state of one operator as a checkpoint sees it. It is used
+// between steps, by one goroutine.
+type StateHandle interface {
+	// ID names the operator in the checkpoint.
+	ID() string
+	// Meaning changes when the stored state means another thing.
+	Meaning() string
+	// Changes calls put for each key that was changed or removed since the last
+	// Changes, so that applied in order they bring a copy up to date.
+	Changes(put func(StateEntry) error) error
+	// Snapshot calls put for each living key.
+	Snapshot(put func(StateEntry) error) error
+	// Restore takes one entry, before the first step. Of several for one key
+	// the last counts.
+	Restore(StateEntry) error
+}
+
+// stateful is an operator with state as the plan keeps it.
+type stateful interface {
+	StateHandle
+	count() OperatorCount
+}
+
+// State lists the stateful operators, the one nearest the output first.
+func (p *Plan) State() []StateHandle {
+	out := make([]StateHandle, len(p.state))
+	for i, s := range p.state {
+		out[i] = s
+	}
+	return out
+}
+
+// errState says that a stored entry cannot be read.
+func errState(id string) error { return fmt.Errorf("restore state %s: entry is damaged", id) }
+
+// keyGroup is the key group of a hash.
+func keyGroup(hash uint64) uint8 { return uint8(hash >> 56) }
+
+// storedKey appends the stored form of a group's key.
+func (t *groupTable) storedKey(dst []byte, g int32) []byte {
+	if t.single {
+		if g == t.nullGroup {
+			return append(dst, 0)
+		}
+		dst = append(dst, 1)
+	}
+	if s := t.layout.stride; s > 0 {
+		return appendWords(dst, t.words[int(g)*s:int(g)*s+s])
+	}
+	return append(dst, t.key(g)...)
+}
+
+// groupOf returns the key group of a group.
+func (t *groupTable) groupOf(g int32) uint8 {
+	if g == t.nullGroup {
+		return 0
+	}
+	return keyGroup(t.hashOf(g))
+}
+
+// loadKey puts a stored key into the scratch as key 0; ok is false when it is
+// damaged. null says that it is the null key of a single column.
+func (t *groupTable) loadKey(key []byte) (null, ok bool) {
+	if t.single {
+		if len(key) == 0 {
+			return false, false
+		}
+		null = key[0] == 0
+		key = key[1:]
+	}
+	t.hash = grow(t.hash, 1)
+	if s := t.layout.stride; s > 0 {
+		t.kw = grow(t.kw, s)
+		if null {
+			return true, len(key) == 0
+		}
+		if len(key) != 8*s {
+			return false, false
+		}
+		for i := range s {
+			t.kw[i] = leUint64(key[8*i:])
+		}
+		hashWords(t.kw[:s], s, t.hash[:1])
+		return false, true
+	}
+	t.kb = append(t.kb[:0], key...)
+	t.ke = append(t.ke[:0], 0, int32(len(key)))
+	t.hash[0] = column.HashBytes(0, t.kb)
+	return null, true
+}
+
+// restoreKey finds or makes the group of a stored key.
+func (t *groupTable) restoreKey(key []byte) (int32, bool) {
+	null, ok := t.loadKey(key)
+	if !ok {
+		return -1, false
+	}
+	t.reserve(1)
+	t.fresh = t.fresh[:0]
+	if null {
+		if t.nullGroup < 0 {
+			t.nullGroup = t.appendKey(0, true)
+		}
+		return t.nullGroup, true
+	}
+	return t.put(0), true
+}
+
+// lookupKey finds the group of a stored key, or -1.
+func (t *groupTable) lookupKey(key []byte) int32 {
+	null, ok := t.loadKey(key)
+	if !ok {
+		return -1
+	}
+	if null {
+		return t.nullGroup
+	}
+	g, _ := t.probe(&t.keyBatch, 0)
+	return g
+}
+
+func leUint64(b []byte) uint64 {
+	_ = b[7]
+	return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
+		uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
+}
+
+// rowCodec turns rows into bytes and back through scratch columns.
+type rowCodec struct {
+	cols []*column.Vector
+}
+
+func newRowCodec(types []schema.Type) *rowCodec {
+	c := &rowCodec{}
+	for _, t := range types {
+		c.cols = append(c.cols, column.New(t))
+	}
+	return c
+}
+
+// clear empties the scratch.
+func (c *rowCodec) clear() {
+	for _, v := range c.cols {
+		v.Truncate(0)
+	}
+}
+
+// encode appends the only row of the scratch.
+func (c *rowCodec) encode(dst []byte) []byte { return encodeRow(dst, c.cols, 0) }
+
+// decode makes the scratch hold the row.
+func (c *rowCodec) decode(src []byte) error {
+	c.clear()
+	return decodeRow(src, c.cols)
+}
+
+// changeLog notes which numbers changed and which keys went since the last
+// changelog.
+type changeLog struct {
+	dirty  column.Bits
+	list   []int32
+	gone   []byte // removed keys, one after another
+	ends   []int
+	groups []uint8
+}
+
+func (c *changeLog) touch(g int32) {
+	c.dirty = c.dirty.Grow(int(g) + 1)
+	if !c.dirty.Get(int(g)) {
+		c.dirty.Set(int(g))
+		c.list = append(c.list, g)
+	}
+}
+
+// remove notes that the key of g is gone; g may be used again for another key.
+func (c *changeLog) remove(g int32, group uint8, key func(dst []byte) []byte) {
+	if int(g)>>6 < len(c.dirty) {
+		c.dirty.Unset(int(g))
+	}
+	c.gone = key(c.gone)
+	c.ends = append(c.ends, len(c.gone))
+	c.groups = append(c.groups, group)
+}
+
+// removed calls put for the removed keys, oldest first.
+func (c *changeLog) removed(put func(StateEntry) error) error {
+	from := 0
+	for i, end := range c.ends {
+		if err := put(StateEntry{Group: c.groups[i], Key: c.gone[from:end], Deleted: true}); err != nil {
+			return err
+		}
+		from = end
+	}
+	return nil
+}
+
+// each calls f for each changed number.
+func (c *changeLog) each(f func(g int32) error) error {
+	for _, g := range c.list {
+		if !c.dirty.Get(int(g)) {
+			continue // removed since, or listed twice
+		}
+		c.dirty.Unset(int(g))
+		if err := f(g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *changeLog) reset() {
+	for _, g := range c.list {
+		c.dirty.Unset(int(g))
+	}
+	c.list, c.gone, c.ends, c.groups = c.list[:0], c.gone[:0], c.ends[:0], c.groups[:0]
+}

@@ -1,0 +1,406 @@
+package operator
+
+import (
+	"pipelines/tables/column"
+	"pipelines/tables/schema"
+)
+
+// groupTable numbers distinct keys densely from 0, in order of arrival. Open
+// addressing; holds no pointers but its few slices.
+//
+// A slot is 0 when free, else hash32<<32 | group+1; a tombstone was removed.
+// Numbers of removed groups are used again.
+type groupTable struct {
+	layout *keyLayout
+	slots  []uint64
+	used   int      // slots not free, tombstones included
+	groups int      // numbers handed out, free ones included
+	free   []int32  // numbers of removed groups
+	fresh  []int32  // groups that the last assign made, in order of arrival
+	words  []uint64 // fixed keys: stride words a group
+	arena  []byte   // encoded keys
+	at     []uint64 // encoded keys: place in arena by group
+	size   []uint32
+	waste  int // bytes of arena that belong to removed groups
+	// single is set for one number or one text: null has its own group, -1 if
+	// there is none yet.
+	single    bool
+	nullGroup int32
+	keyBatch
+}
+
+// keyBatch holds the keys of a batch and their hashes: scratch of one lane.
+type keyBatch struct {
+	kw   []uint64
+	kb   []byte
+	ke   []int32
+	hash []uint64
+}
+
+const tombstone = uint64(0xffffffff)
+
+func newGroupTable(types []schema.Type) *groupTable {
+	l := newKeyLayout(types)
+	return &groupTable{layout: l, nullGroup: -1, single: l.text || l.stride == 1 && !l.masked, slots: make([]uint64, 64)}
+}
+
+// rowsOf returns the selected rows of b as a list.
+func rowsOf(b *column.Batch, scratch []int32) []int32 {
+	if b.Sel != nil {
+		return b.Sel
+	}
+	return identity(b.Len, scratch)
+}
+
+func identity(n int, scratch []int32) []int32 {
+	for i := len(scratch); i < n; i++ {
+		scratch = append(scratch, int32(i))
+	}
+	return scratch[:n]
+}
+
+func grow[T any](s []T, n int) []T {
+	if cap(s) >= n {
+		return s[:n]
+	}
+	return make([]T, n, max(n, 2*cap(s)))
+}
+
+// prepare loads the keys of rows and their hashes into the scratch.
+func (t *keyBatch) prepare(l *keyLayout, keys []*column.Vector, rows []int32) {
+	n := len(rows)
+	t.hash = grow(t.hash, n)
+	if s := l.stride; s > 0 {
+		t.kw = grow(t.kw, n*s)
+		l.load(keys, rows, t.kw)
+		hashWords(t.kw, s, t.hash)
+		return
+	}
+	t.kb, t.ke = t.kb[:0], append(t.ke[:0], 0)
+	if l.text {
+		t.prepareText(keys[0], rows)
+		return
+	}
+	for k, r := range rows {
+		at := len(t.kb)
+		t.kb = encodeRow(t.kb, keys, int(r))
+		t.ke = append(t.ke, int32(len(t.kb)))
+		t.hash[k] = column.HashBytes(0, t.kb[at:])
+	}
+}
+
+func (t *keyBatch) prepareText(v *column.Vector, rows []int32) {
+	for k, r := range rows {
+		at := len(t.kb)
+		if !v.IsNull(int(r)) {
+			if v.Dict != nil {
+				t.kb = append(t.kb, v.Dict.Str(int(v.Index[r]))...)
+			} else {
+				t.kb = append(t.kb, v.Str(int(r))...)
+			}
+		}
+		t.ke = append(t.ke, int32(len(t.kb)))
+		t.hash[k] = column.HashBytes(0, t.kb[at:])
+	}
+}
+
+func hashWords(kw []uint64, s int, out []uint64) {
+	if s == 1 {
+		for k, x := range kw {
+			out[k] = column.HashUint64(0, x)
+		}
+		return
+	}
+	for k := range out {
+		h := uint64(0)
+		for _, x := range kw[k*s : k*s+s] {
+			h = column.HashUint64(h, x)
+		}
+		out[k] = h
+	}
+}
+
+// assign sets out[k] to the group of key row rows[k], making new groups as
+// needed; keys are flat, constant or dictionary vectors without errors.
+func (t *groupTable) assign(keys []*column.Vector, rows []int32, out []int32) {
+	t.prepare(t.layout, keys, rows)
+	t.reserve(len(rows))
+	t.fresh = t.fresh[:0]
+	switch {
+	case t.single && keys[0].HasNulls():
+		t.assignNulls(keys[0], rows, out)
+	case t.layout.stride == 1:
+		t.assignOne(out)
+	default:
+		for k := range rows {
+			out[k] = t.put(k)
+		}
+	}
+}
+
+func (t *groupTable) assignNulls(v *column.Vector, rows, out []int32) {
+	for k, r := range rows {
+		if !v.IsNull(int(r)) {
+			out[k] = t.put(k)
+			continue
+		}
+		if t.nullGroup < 0 {
+			t.nullGroup = t.appendKey(k, true)
+		}
+		out[k] = t.nullGroup
+	}
+}
+
+// assignOne is the loop for one number.
+func (t *groupTable) assignOne(out []int32) {
+	mask := uint64(len(t.slots) - 1)
+	for k, h := range t.hash[:len(out)] {
+		tag := h << 32
+		x := t.kw[k]
+		i := h & mask
+		for {
+			s := t.slots[i]
+			if s == 0 {
+				out[k] = t.insert(k, i)
+				break
+			}
+			if s&^tombstone == tag && s&tombstone != tombstone && t.words[uint32(s)-1] == x {
+				out[k] = int32(uint32(s) - 1)
+				break
+			}
+			i = (i + 1) & mask
+		}
+	}
+}
+
+// put finds or makes the group of scratch key k.
+func (t *groupTable) put(k int) int32 {
+	g, slot := t.probe(&t.keyBatch, k)
+	if g >= 0 {
+		return g
+	}
+	return t.insert(k, slot)
+}
+
+// probe returns the group of key k of kb, or -1 and the free slot.
+func (t *groupTable) probe(kb *keyBatch, k int) (int32, uint64) {
+	mask := uint64(len(t.slots) - 1)
+	h := kb.hash[k]
+	tag := h << 32
+	i := h & mask
+	for {
+		s := t.slots[i]
+		if s == 0 {
+			return -1, i
+		}
+		if s&^tombstone == tag && s&tombstone != tombstone && t.equal(kb, int32(uint32(s)-1), k) {
+			return int32(uint32(s) - 1), i
+		}
+		i = (i + 1) & mask
+	}
+}
+
+func (t *groupTable) equal(kb *keyBatch, g int32, k int) bool {
+	if s := t.layout.stride; s > 0 {
+		a, b := t.words[int(g)*s:int(g)*s+s], kb.kw[k*s:k*s+s]
+		for i := range a {
+			if a[i] != b[i] {
+				return false
+			}
+		}
+		return true
+	}
+	return string(t.key(g)) == string(kb.kb[kb.ke[k]:kb.ke[k+1]])
+}
+
+// key returns the encoded key of group g (bytes layout).
+func (t *groupTable) key(g int32) []byte {
+	return t.arena[t.at[g] : t.at[g]+uint64(t.size[g])]
+}
+
+func (t *groupTable) insert(k int, slot uint64) int32 {
+	g := t.appendKey(k, false)
+	t.slots[slot] = t.hash[k]<<32 | uint64(g+1)
+	t.used++
+	return g
+}
+
+// appendKey gives scratch key k a number.
+func (t *groupTable) appendKey(k int, null bool) int32 {
+	g := int32(t.groups)
+	if n := len(t.free); n > 0 {
+		g, t.free = t.free[n-1], t.free[:n-1]
+	} else {
+		t.groups++
+		if s := t.layout.stride; s > 0 {
+			t.words = append(t.words, make([]uint64, s)...)
+		} else {
+			t.at, t.size = append(t.at, 0), append(t.size, 0)
+		}
+	}
+	t.fresh = append(t.fresh, g)
+	if s := t.layout.stride; s > 0 {
+		if null {
+			t.words[g] = 0
+		} else {
+			copy(t.words[int(g)*s:], t.kw[k*s:k*s+s])
+		}
+		return g
+	}
+	t.at[g], t.size[g] = uint64(len(t.arena)), 0
+	if !null {
+		key := t.kb[t.ke[k]:t.ke[k+1]]
+		t.arena, t.size[g] = append(t.arena, key...), uint32(len(key))
+	}
+	return g
+}
+
+// live returns the number of groups.
+func (t *groupTable) live() int { return t.groups - len(t.free) }
+
+// find sets out[k] to the group of the key, or -1. It changes only kb, so
+// lanes may call it at the same time while nobody assigns.
+func (t *groupTable) find(kb *keyBatch, keys []*column.Vector, rows []int32, out []int32) {
+	kb.prepare(t.layout, keys, rows)
+	nulls := t.single && keys[0].HasNulls()
+	for k, r := range rows {
+		if nulls && keys[0].IsNull(int(r)) {
+			out[k] = t.nullGroup
+			continue
+		}
+		out[k], _ = t.probe(kb, k)
+	}
+}
+
+// reserve makes room for n more keys, so that no loop has to look.
+func (t *groupTable) reserve(n int) {
+	if (t.used+n)*3 <= len(t.slots)*2 {
+		return
+	}
+	size := len(t.slots)
+	for (t.live()+n)*2 > size {
+		size *= 2
+	}
+	t.rehash(size)
+}
+
+// rehash moves the living slots to a table of the given size. The slot's upper
+// half holds the low half of the hash, which is what places are made of.
+func (t *groupTable) rehash(size int) {
+	old := t.slots
+	t.slots = make([]uint64, size)
+	mask := uint64(size - 1)
+	t.used = 0
+	for _, s := range old {
+		if s == 0 || s&tombstone == tombstone {
+			continue
+		}
+		i := s >> 32 & mask
+		for t.slots[i] != 0 {
+			i = (i + 1) & mask
+		}
+		t.slots[i] = s
+		t.used++
+	}
+}
+
+// remove forgets group g; its number will be used again.
+func (t *groupTable) remove(g int32) {
+	t.free = append(t.free, g)
+	if g == t.nullGroup {
+		t.nullGroup = -1
+		return
+	}
+	defer t.discard(g)
+	h := t.hashOf(g)
+	mask := uint64(len(t.slots) - 1)
+	for i := h & mask; ; i = (i + 1) & mask {
+		if uint32(t.slots[i]) == uint32(g+1) {
+			t.slots[i] = t.slots[i]&^tombstone | tombstone
+			return
+		}
+		if t.slots[i] == 0 {
+			panic("bug: operator: group is not in its table")
+		}
+	}
+}
+
+// discard gives the bytes of a removed key up and packs the arena when half of
+// it is waste.
+func (t *groupTable) discard(g int32) {
+	if t.layout.stride > 0 {
+		return
+	}
+	t.waste += int(t.size[g])
+	t.size[g] = 0
+	if t.waste < 1<<16 || t.waste*2 < len(t.arena) {
+		return
+	}
+	packed := make([]byte, 0, len(t.arena)-t.waste)
+	for i := range t.at {
+		key := t.key(int32(i))
+		t.at[i] = uint64(len(packed))
+		packed = append(packed, key...)
+	}
+	t.arena, t.waste = packed, 0
+}
+
+func (t *groupTable) hashOf(g int32) uint64 {
+	if s := t.layout.stride; s > 0 {
+		h := [1]uint64{}
+		hashWords(t.words[int(g)*s:int(g)*s+s], s, h[:])
+		return h[0]
+	}
+	return column.HashBytes(0, t.key(g))
+}
+
+// appendKeys appends the keys of groups to out, one vector a key column.
+func (t *groupTable) appendKeys(groups []int32, out []*column.Vector) {
+	if len(out) == 0 {
+		return
+	}
+	s := t.layout.stride
+	switch {
+	case s > 0:
+		t.kw = grow(t.kw, len(groups)*s)
+		for k, g := range groups {
+			copy(t.kw[k*s:], t.words[int(g)*s:int(g)*s+s])
+		}
+		base := out[0].Len
+		t.layout.unload(t.kw, out)
+		if t.single && t.nullGroup >= 0 {
+			for k, g := range groups {
+				if g == t.nullGroup {
+					out[0].SetNull(base + k)
+				}
+			}
+		}
+	case t.layout.text:
+		for _, g := range groups {
+			if g == t.nullGroup {
+				out[0].AppendNull()
+				continue
+			}
+			out[0].AppendStr(t.key(g))
+		}
+	default:
+		for _, g := range groups {
+			if err := decodeRow(t.key(g), out); err != nil {
+				panic("bug: operator: own key does not decode")
+			}
+		}
+	}
+}
+
+// bytes estimates the memory held.
+func (t *groupTable) bytes() int64 {
+	return int64(8*len(t.slots) + 8*cap(t.words) + cap(t.arena) + 12*cap(t.at))
+}
+
+// reset forgets all groups and keeps the memory.
+func (t *groupTable) reset() {
+	clear(t.slots)
+	t.used, t.groups, t.waste, t.nullGroup = 0, 0, 0, -1
+	t.free, t.fresh = t.free[:0], t.fresh[:0]
+	t.words, t.arena, t.at, t.size = t.words[:0], t.arena[:0], t.at[:0], t.size[:0]
+}
