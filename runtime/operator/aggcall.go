@@ -134,8 +134,8 @@ type distinctSet struct {
 	out    []int32
 	rows   []int32
 	groups []int32
-	chain  *chains // entries by group, kept only when groups can be removed
-	dirty  []int32 // entries made since the last changelog, likewise
+	chain  *chains     // entries by group, kept only when groups can be removed
+	dirty  []madeEntry // since the last changelog, likewise
 }
 
 func newDistinctSet(args []logical.Expr) *distinctSet {
@@ -169,7 +169,7 @@ func (d *distinctSet) first(args []*column.Vector, rows, groups []int32) ([]int3
 			d.rows, d.groups = append(d.rows, rows[k]), append(d.groups, groups[k])
 			if d.chain != nil {
 				d.chain.add(groups[k], g)
-				d.dirty = append(d.dirty, g)
+				d.dirty = append(d.dirty, madeEntry{groups[k], g})
 			}
 		}
 	}
@@ -225,21 +225,18 @@ func (o *orderedInput) reset() {
 	o.groups = o.groups[:0]
 }
 
-// groupOf returns the group that an entry of the set belongs to; false when
-// the entry was removed.
-func (d *distinctSet) groupOf(entry int32) (int32, bool) {
-	if int(entry) >= d.table.groups {
-		return 0, false
-	}
-	for _, f := range d.table.free {
-		if f == entry {
-			return 0, false
+// madeEntry is an entry that was made since the last changelog; -1 once it was
+// removed.
+type madeEntry struct{ group, entry int32 }
+
+// removeEntry forgets an entry; its chain is the caller's.
+func (d *distinctSet) removeEntry(entry int32) {
+	for i := range d.dirty {
+		if d.dirty[i].entry == entry {
+			d.dirty[i].entry = -1
 		}
 	}
-	scratch := []*column.Vector{column.New(schema.Of(schema.Int32))}
-	for _, k := range d.keys[1:] {
-		scratch = append(scratch, column.New(k.Type))
-	}
-	d.table.appendKeys([]int32{entry}, scratch)
-	return scratch[0].I32[0], true
+	d.table.remove(entry)
 }
+
+func (d *distinctSet) clearDirty() { d.dirty = d.dirty[:0] }

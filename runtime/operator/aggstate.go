@@ -172,15 +172,15 @@ func (s *aggState) end() error {
 
 // remove forgets a group.
 func (s *aggState) remove(g int32) {
-	s.log.remove(g, s.a.table.groupOf(g), func(dst []byte) []byte { return s.groupKey(dst, g) })
+	s.log.remove(g, func(dst []byte) []byte { return s.groupKey(dst, g) })
 	for i, c := range s.a.calls {
 		c.st.Clear(g)
 		if c.distinct == nil {
 			continue
 		}
 		c.distinct.chain.each(g, func(entry int32) {
-			s.log.remove(-1, s.a.table.groupOf(g), func(dst []byte) []byte { return s.setKey(dst, i, g, entry) })
-			c.distinct.table.remove(entry)
+			s.log.remove(-1, func(dst []byte) []byte { return s.setKey(dst, i, g, entry) })
+			c.distinct.removeEntry(entry)
 		})
 		c.distinct.chain.clear(g)
 	}
@@ -189,15 +189,15 @@ func (s *aggState) remove(g int32) {
 	s.a.table.remove(g)
 }
 
-// groupKey is the stored key of a group: 0, then the key.
+// groupKey is the stored key of a group: its key group, 0, then the key.
 func (s *aggState) groupKey(dst []byte, g int32) []byte {
-	return s.a.table.storedKey(append(dst, 0), g)
+	return s.a.table.storedKey(append(dst, s.a.table.groupOf(g), 0), g)
 }
 
-// setKey is the stored key of an entry of the distinct set of call i: i+1, the
-// group's key with its length, the arguments.
+// setKey is the stored key of an entry of the distinct set of call i: the key
+// group, i+1, the group's key with its length, the arguments.
 func (s *aggState) setKey(dst []byte, i int, g, entry int32) []byte {
-	dst = append(dst, byte(i+1))
+	dst = append(dst, s.a.table.groupOf(g), byte(i+1))
 	key := s.a.table.storedKey(nil, g)
 	dst = append(binary.AppendUvarint(dst, uint64(len(key))), key...)
 	set := s.sets[i]
@@ -220,7 +220,7 @@ func (s *aggState) count() OperatorCount {
 }
 
 // putGroup hands out the entry of a group.
-func (s *aggState) putGroup(g int32, put func(StateEntry) error) error {
+func (s *aggState) putGroup(w *entryWriter, g int32) {
 	s.buf = s.groupKey(s.buf[:0], g)
 	n := len(s.buf)
 	s.codec.clear()
@@ -231,85 +231,64 @@ func (s *aggState) putGroup(g int32, put func(StateEntry) error) error {
 		at += k
 	}
 	s.buf = s.codec.encode(s.buf)
-	return put(StateEntry{Group: s.a.table.groupOf(g), Key: s.buf[:n:n], Value: s.buf[n:]})
+	w.write(s.buf, n)
 }
 
-func (s *aggState) putSet(i int, g, entry int32, put func(StateEntry) error) error {
+func (s *aggState) putSet(w *entryWriter, i int, g, entry int32) {
 	s.buf = s.setKey(s.buf[:0], i, g, entry)
-	return put(StateEntry{Group: s.a.table.groupOf(g), Key: s.buf, Value: []byte{}})
+	w.write(s.buf, len(s.buf))
 }
 
 // Changes hands out what changed since the last call.
-func (s *aggState) Changes(put func(StateEntry) error) error {
-	if err := s.log.removed(put); err != nil {
-		return err
-	}
-	if err := s.log.each(func(g int32) error { return s.putGroup(g, put) }); err != nil {
-		return err
-	}
+func (s *aggState) Changes(put Put) {
+	w := &entryWriter{put: put}
+	s.log.flush(w, func(g int32) { s.putGroup(w, g) })
 	for i, c := range s.a.calls {
 		if c.distinct == nil {
 			continue
 		}
-		for _, entry := range c.distinct.dirty {
-			g, ok := c.distinct.groupOf(entry)
-			if !ok {
-				continue
-			}
-			if err := s.putSet(i, g, entry, put); err != nil {
-				return err
+		for _, d := range c.distinct.dirty {
+			if d.entry >= 0 {
+				s.putSet(w, i, d.group, d.entry)
 			}
 		}
-		c.distinct.dirty = c.distinct.dirty[:0]
+		c.distinct.clearDirty()
 	}
-	s.log.reset()
-	return nil
 }
 
 // Snapshot hands out all groups.
-func (s *aggState) Snapshot(put func(StateEntry) error) error {
+func (s *aggState) Snapshot(put Put) {
+	w := &entryWriter{put: put}
 	for g := range int32(s.a.table.groups) {
 		if !s.alive.Get(int(g)) {
 			continue
 		}
-		if err := s.putGroup(g, put); err != nil {
-			return err
-		}
+		s.putGroup(w, g)
 		for i, c := range s.a.calls {
-			if c.distinct == nil {
-				continue
-			}
-			var err error
-			c.distinct.chain.each(g, func(entry int32) {
-				if err == nil {
-					err = s.putSet(i, g, entry, put)
-				}
-			})
-			if err != nil {
-				return err
+			if c.distinct != nil {
+				c.distinct.chain.each(g, func(entry int32) { s.putSet(w, i, g, entry) })
 			}
 		}
 	}
-	return nil
 }
 
 // Restore takes one stored entry.
-func (s *aggState) Restore(e StateEntry) error {
-	if len(e.Key) == 0 {
+func (s *aggState) Restore(key, value []byte) error {
+	if len(key) < 2 {
 		return errState(s.info.ID)
 	}
-	if e.Key[0] != 0 {
-		return s.restoreSet(int(e.Key[0])-1, e)
+	if key[1] != 0 {
+		return s.restoreSet(int(key[1])-1, key[2:], value == nil)
 	}
-	if e.Deleted {
-		if g := s.a.table.lookupKey(e.Key[1:]); g >= 0 {
+	if value == nil {
+		if g := s.a.table.lookupKey(key[2:]); g >= 0 {
 			s.remove(g)
 			s.log.reset()
 		}
 		return nil
 	}
-	g, ok := s.restoreGroup(e.Key[1:])
-	if !ok || s.codec.decode(e.Value) != nil {
+	g, ok := s.restoreGroup(key[2:])
+	if !ok || s.codec.decode(value) != nil {
 		return errState(s.info.ID)
 	}
 	at := 0
@@ -346,21 +325,20 @@ func (s *aggState) restoreGroup(key []byte) (int32, bool) {
 	return g, true
 }
 
-func (s *aggState) restoreSet(i int, e StateEntry) error {
-	n, w := binary.Uvarint(e.Key[1:])
-	if i >= len(s.sets) || s.sets[i] == nil || w <= 0 || n > uint64(len(e.Key)-1-w) {
+func (s *aggState) restoreSet(i int, key []byte, deleted bool) error {
+	n, w := binary.Uvarint(key)
+	if i >= len(s.sets) || s.sets[i] == nil || w <= 0 || n > uint64(len(key)-w) {
 		return errState(s.info.ID)
 	}
-	key, args := e.Key[1+w:1+w+int(n)], e.Key[1+w+int(n):]
-	if e.Deleted {
+	if deleted {
 		return nil // goes with its group
 	}
-	g, ok := s.restoreGroup(key)
-	if !ok || s.sets[i].decode(args) != nil {
+	g, ok := s.restoreGroup(key[w : w+int(n)])
+	if !ok || s.sets[i].decode(key[w+int(n):]) != nil {
 		return errState(s.info.ID)
 	}
 	d := s.a.calls[i].distinct
 	d.first(s.sets[i].cols, []int32{0}, []int32{g})
-	d.dirty = d.dirty[:0]
+	d.clearDirty()
 	return nil
 }

@@ -23,25 +23,24 @@ func (s *limitState) Meaning() string { return "rows passed" }
 func (s *limitState) count() OperatorCount { return OperatorCount{ID: s.id, StateRows: 1} }
 
 // Changes hands out the count when it moved.
-func (s *limitState) Changes(put func(StateEntry) error) error {
-	if s.l.seen == s.stored {
-		return nil
+func (s *limitState) Changes(put Put) {
+	if s.l.seen != s.stored {
+		s.stored = s.l.seen
+		s.Snapshot(put)
 	}
-	s.stored = s.l.seen
-	return s.Snapshot(put)
 }
 
 // Snapshot hands out the count.
-func (s *limitState) Snapshot(put func(StateEntry) error) error {
-	return put(StateEntry{Key: []byte{0}, Value: binary.LittleEndian.AppendUint64(nil, uint64(s.l.seen))})
+func (s *limitState) Snapshot(put Put) {
+	put([]byte{0}, binary.LittleEndian.AppendUint64(nil, uint64(s.l.seen)))
 }
 
 // Restore takes the count.
-func (s *limitState) Restore(e StateEntry) error {
-	if len(e.Value) != 8 {
+func (s *limitState) Restore(_, value []byte) error {
+	if len(value) != 8 {
 		return errState(s.id)
 	}
-	s.l.seen = int64(binary.LittleEndian.Uint64(e.Value))
+	s.l.seen = int64(binary.LittleEndian.Uint64(value))
 	s.stored = s.l.seen
 	return nil
 }

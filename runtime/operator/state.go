@@ -7,16 +7,11 @@ import (
 	"pipelines/tables/schema"
 )
 
-// StateEntry is one piece of an operator's state in the form in which it is
-// stored: opaque key and value. Key and Value are lent for the call.
-type StateEntry struct {
-	// Group is the key group: entries of one group move together.
-	Group uint8
-	Key   []byte
-	Value []byte
-	// Deleted says that the key is gone.
-	Deleted bool
-}
+// Put takes one piece of an operator's state in the form in which it is
+// stored. The first byte of the key is its key group: entries of one group
+// move together. A nil value says that the key is gone. Key and value belong
+// to the receiver.
+type Put func(key, value []byte)
 
 // StateHandle is the state of one operator as a checkpoint sees it. It is used
 // between steps, by one goroutine.
@@ -27,12 +22,38 @@ type StateHandle interface {
 	Meaning() string
 	// Changes calls put for each key that was changed or removed since the last
 	// Changes, so that applied in order they bring a copy up to date.
-	Changes(put func(StateEntry) error) error
+	Changes(put Put)
 	// Snapshot calls put for each living key.
-	Snapshot(put func(StateEntry) error) error
+	Snapshot(put Put)
 	// Restore takes one entry, before the first step. Of several for one key
 	// the last counts.
-	Restore(StateEntry) error
+	Restore(key, value []byte) error
+}
+
+// entryWriter hands out entries in memory of their own, many in one block.
+type entryWriter struct {
+	put   Put
+	block []byte
+}
+
+const entryBlock = 1 << 14
+
+// write hands out an entry whose key is buf[:n] and whose value is the rest.
+func (w *entryWriter) write(buf []byte, n int) {
+	buf = w.own(buf)
+	w.put(buf[:n:n], buf[n:])
+}
+
+// delete hands out the removal of a key.
+func (w *entryWriter) delete(key []byte) { w.put(w.own(key), nil) }
+
+func (w *entryWriter) own(buf []byte) []byte {
+	if cap(w.block)-len(w.block) < len(buf) {
+		w.block = make([]byte, 0, max(entryBlock, len(buf)))
+	}
+	from := len(w.block)
+	w.block = append(w.block, buf...)
+	return w.block[from:len(w.block):len(w.block)]
 }
 
 // stateful is an operator with state as the plan keeps it.
@@ -177,11 +198,10 @@ func (c *rowCodec) decode(src []byte) error {
 // changeLog notes which numbers changed and which keys went since the last
 // changelog.
 type changeLog struct {
-	dirty  column.Bits
-	list   []int32
-	gone   []byte // removed keys, one after another
-	ends   []int
-	groups []uint8
+	dirty column.Bits
+	list  []int32
+	gone  []byte // removed keys, one after another
+	ends  []int
 }
 
 func (c *changeLog) touch(g int32) {
@@ -192,45 +212,36 @@ func (c *changeLog) touch(g int32) {
 	}
 }
 
-// remove notes that the key of g is gone; g may be used again for another key.
-func (c *changeLog) remove(g int32, group uint8, key func(dst []byte) []byte) {
-	if int(g)>>6 < len(c.dirty) {
+// remove notes that number g, with the stored key that key appends, is gone; g
+// may be used again for another key. A negative g has no number.
+func (c *changeLog) remove(g int32, key func(dst []byte) []byte) {
+	if g >= 0 && int(g)>>6 < len(c.dirty) {
 		c.dirty.Unset(int(g))
 	}
 	c.gone = key(c.gone)
 	c.ends = append(c.ends, len(c.gone))
-	c.groups = append(c.groups, group)
 }
 
-// removed calls put for the removed keys, oldest first.
-func (c *changeLog) removed(put func(StateEntry) error) error {
+// flush hands out the removed keys, oldest first, then calls each for the
+// changed numbers, and forgets both.
+func (c *changeLog) flush(w *entryWriter, each func(g int32)) {
 	from := 0
-	for i, end := range c.ends {
-		if err := put(StateEntry{Group: c.groups[i], Key: c.gone[from:end], Deleted: true}); err != nil {
-			return err
-		}
+	for _, end := range c.ends {
+		w.delete(c.gone[from:end])
 		from = end
 	}
-	return nil
-}
-
-// each calls f for each changed number.
-func (c *changeLog) each(f func(g int32) error) error {
 	for _, g := range c.list {
-		if !c.dirty.Get(int(g)) {
-			continue // removed since, or listed twice
-		}
-		c.dirty.Unset(int(g))
-		if err := f(g); err != nil {
-			return err
+		if c.dirty.Get(int(g)) { // else removed since, or listed twice
+			c.dirty.Unset(int(g))
+			each(g)
 		}
 	}
-	return nil
+	c.reset()
 }
 
 func (c *changeLog) reset() {
 	for _, g := range c.list {
 		c.dirty.Unset(int(g))
 	}
-	c.list, c.gone, c.ends, c.groups = c.list[:0], c.gone[:0], c.ends[:0], c.groups[:0]
+	c.list, c.gone, c.ends = c.list[:0], c.gone[:0], c.ends[:0]
 }

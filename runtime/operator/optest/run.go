@@ -77,7 +77,7 @@ type Runner struct {
 	out  []Row
 	rng  *rand.Rand
 	// log is what a checkpoint would hold: entries by operator.
-	log map[string][]operator.StateEntry
+	log map[string][]entry
 	// Times are the event times of the last step.
 	Times map[string]int64
 }
@@ -89,7 +89,7 @@ func NewRunner(t testing.TB, root logical.Node, o Options) *Runner {
 	if o.BatchSize == 0 {
 		o.BatchSize = column.BatchRows
 	}
-	r := &Runner{t: t, root: root, o: o, pool: column.NewPool(), rng: rand.New(rand.NewPCG(o.Seed, 1)), log: map[string][]operator.StateEntry{}}
+	r := &Runner{t: t, root: root, o: o, pool: column.NewPool(), rng: rand.New(rand.NewPCG(o.Seed, 1)), log: map[string][]entry{}}
 	r.build()
 	return r
 }
@@ -105,7 +105,7 @@ func (r *Runner) build() {
 	r.plan = plan
 	for _, s := range plan.State() {
 		for _, e := range r.log[s.ID()] {
-			if err := s.Restore(e); err != nil {
+			if err := s.Restore(e.key, e.value); err != nil {
 				r.t.Fatalf("restore: %v", err)
 			}
 		}
@@ -151,21 +151,17 @@ func (r *Runner) Step(s stream.Step, in Input) ([]Row, error) {
 
 func (r *Runner) save() {
 	for _, s := range r.plan.State() {
-		put := func(e operator.StateEntry) error {
-			e.Key, e.Value = append([]byte{}, e.Key...), append([]byte{}, e.Value...)
-			r.log[s.ID()] = append(r.log[s.ID()], e)
-			return nil
-		}
-		take := s.Changes
+		put := func(key, value []byte) { r.log[s.ID()] = append(r.log[s.ID()], entry{key, value}) }
 		if r.o.Snapshots {
 			r.log[s.ID()] = nil
-			take = s.Snapshot
+			s.Snapshot(put)
+			continue
 		}
-		if err := take(put); err != nil {
-			r.t.Fatalf("state of %s: %v", s.ID(), err)
-		}
+		s.Changes(put)
 	}
 }
+
+type entry struct{ key, value []byte }
 
 func (r *Runner) run(s stream.Step, in Input) error {
 	if err := r.plan.Begin(s); err != nil {
