@@ -3,7 +3,7 @@ package ast
 // Statement is one statement of a script. The kinds are: QueryStmt, Insert,
 // CreateView, CreateTable, CreateDataset, CreateFlow, CreateFunction,
 // Drop, Set, SetTimeZone, SetVar, Reset, Use, Show, Describe, Explain,
-// Declare, Truncate, Cache, AutoCDC, Unsupported.
+// Declare, Truncate, Cache, AutoCDC, Unsupported, Broken.
 type Statement interface {
 	Node
 	statement()
@@ -262,6 +262,14 @@ type Unsupported struct {
 	Text string // the whole statement
 }
 
+// Broken is a statement with errors. Name is what it would have made, if that was
+// read, so that others who use the name are not blamed.
+type Broken struct {
+	Pos
+	Name *Name
+}
+
+func (*Broken) statement()         {}
 func (*QueryStmt) statement()      {}
 func (*Insert) statement()         {}
 func (*CreateView) statement()     {}

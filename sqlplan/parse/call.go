@@ -134,7 +134,9 @@ func (p *parser) callTail(c *ast.Call) {
 func (p *parser) specialCall() ast.Expr {
 	switch p.tok().up {
 	case "CAST", "TRY_CAST":
-		return p.cast()
+		if p.wordInside("AS") {
+			return p.cast()
+		}
 	case "STRUCT":
 		return p.structCall()
 	case "EXTRACT":

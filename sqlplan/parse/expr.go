@@ -185,7 +185,7 @@ func (p *parser) escapeChar() ast.Expr {
 	}
 	s := p.stringLit()
 	if len([]rune(s.Value)) != 1 {
-		p.failCode(s.Span, "INVALID_ESCAPE_CHAR", "`EscapeChar` should be a string literal of length one, but got '"+clip(s.Value)+"'.")
+		p.failCode(s.Span, "INVALID_ESC", "Found an invalid escape string: `EscapeChar` should be a string literal of length one, but got '"+clip(s.Value)+"'.")
 	}
 	return s
 }

@@ -235,6 +235,9 @@ func (l *lexer) numberOrWord(s int) token {
 		w++
 	}
 	n := numberEnd(l.src, s)
+	if n == s && w == s {
+		return l.operator(s) // the dot of ".5abc"
+	}
 	if w > n {
 		return l.word(s)
 	}

@@ -5,6 +5,29 @@ import (
 	"pipelines/sqlplan/ast"
 )
 
+// Statements reads a whole script: statements separated by ";" (or by the cells
+// of a notebook export). A statement with errors comes as ast.Broken.
+func Statements(t *diag.Text) ([]ast.Statement, diag.List) {
+	p := newParser(t)
+	var all []ast.Statement
+	for {
+		for p.ended() && p.tok().kind != eof {
+			p.i++
+		}
+		if p.tok().kind == eof {
+			break
+		}
+		all = append(all, p.script())
+	}
+	p.errs.Sort()
+	return all, p.errs
+}
+
+// Statement reads a text that is one statement; one ";" at its end is fine.
+func Statement(t *diag.Text) (ast.Statement, diag.List) {
+	return whole(t, true, func(p *parser) ast.Statement { return p.statement() })
+}
+
 // Query reads a text that is one query; one ";" at its end is fine.
 func Query(t *diag.Text) (*ast.Query, diag.List) {
 	return whole(t, true, func(p *parser) *ast.Query { return p.queryExpr() })

@@ -17,14 +17,15 @@ const maxChain = 50_000
 // bailout, which clause and statement ends catch.
 type parser struct {
 	*lexed
-	text   *diag.Text
-	i      int
-	end    int // index of the token that ends the running query: ")" or the statement's end
-	depth  int
-	params int // ? seen in this statement
-	errs   diag.List
-	query  []int8 // memo of isQuery by token: 0 unknown, 1 yes, 2 no
-	noIn   int    // not used below parentheses: see position
+	text      *diag.Text
+	i         int
+	end       int // index of the token that ends the running query: ")" or the statement's end
+	depth     int
+	params    int // ? seen in this statement
+	errs      diag.List
+	query     []int8    // memo of isQuery by token: 0 unknown, 1 yes, 2 no
+	inserting bool      // in the query of INSERT: DEFAULT is a value
+	defines   *ast.Name // what the statement makes, once it is read
 }
 
 // bailout carries a diagnostic out of a construct that cannot be read.

@@ -131,6 +131,11 @@ func (p *parser) word(t token) ast.Expr {
 		if p.caseAhead() {
 			return p.caseExpr()
 		}
+	case "DEFAULT":
+		if p.inserting && (next.isOp(",") || next.isOp(")")) {
+			p.i++
+			return &ast.Default{Pos: p.pos(t.start)}
+		}
 	case "INTERVAL":
 		if p.intervalAhead() {
 			return p.interval()
@@ -140,6 +145,10 @@ func (p *parser) word(t token) ast.Expr {
 		return p.typedLiteral()
 	}
 	if !next.isOp("(") && !p.operandAhead() {
+		if t.up == "FROM" && p.i > 0 && p.toks[p.i-1].isOp(",") {
+			comma := p.toks[p.i-1]
+			p.failCode(tokRange(comma), "TRAILING_COMMA_IN_SELECT", "Trailing comma detected in SELECT clause. Remove the trailing comma before the FROM clause.")
+		}
 		p.fail("expected an expression")
 	}
 	return p.named()
@@ -298,6 +307,10 @@ func (p *parser) namedExpr() ast.Expr {
 	x := p.expr()
 	start := x.Range().Start
 	as := p.isWords("AS")
+	if n := p.at(1); as && (n.kind == eof || n.kind == cell || n.isOp(";") || n.isOp(",") || n.isOp(")")) {
+		// Nothing follows, so AS itself is the alias, as Spark has it.
+		return &ast.Alias{X: x, Names: []ast.Ident{p.ident()}, Pos: p.pos(start)}
+	}
 	if as {
 		p.i++
 	}

@@ -78,6 +78,9 @@ func (p *parser) operandAhead() bool {
 	if t.kind != word || !noOperand[t.up] {
 		return true
 	}
+	if t.up == "FROM" && p.i > 0 && p.toks[p.i-1].isWord("SELECT") {
+		return true // SELECT FROM t: a select list cannot be empty
+	}
 	// A word such as "on" may still be a column: t.on = 1, on.x, on + 1.
 	switch {
 	case next.isOp("."), next.isOp("="), next.isOp("->"):
