@@ -106,18 +106,44 @@ func syntaxError(file *diag.File, err error) diag.Diagnostic {
 			line = n
 		}
 	}
+	line = brokenLine(file, line)
 	text := file.Line(line)
-	if strings.TrimSpace(text) == "" && line > 1 { // some of its errors name the line after
-		line--
-		text = file.Line(line)
-	}
 	start := file.Offset(line, 1)
 	from := start + len(text) - len(strings.TrimLeft(text, " \t"))
 	d := diag.AtSpan(file, spanOf(file, from, start+len(text)), "INVALID_YAML", "invalid YAML: "+msg)
-	return d.WithHint(syntaxHint(msg, text))
+	return d.WithHint(syntaxHint(msg, text, file.Line(line-1)))
 }
 
-func syntaxHint(msg, line string) string {
+// brokenLine finds the line with the fault. The library often names the line
+// where the surrounding thing starts, so the document is read up to each line
+// from there on: the fault is in the line behind the last prefix that is well.
+func brokenLine(file *diag.File, named int) int {
+	budget := 4 << 20 // bytes to read at most
+	last := 0
+	for line := max(1, named-1); budget > 0; line++ {
+		end := file.Offset(line+1, 1)
+		budget -= end + 1000
+		if _, _, err := decodeNodes(file.Src[:end]); err == nil {
+			last = line
+		}
+		if end >= len(file.Src) {
+			break
+		}
+	}
+	if last == 0 {
+		last = named - 1
+	}
+	line := last + 1
+	for t := strings.TrimSpace(file.Line(line)); (t == "" || t[0] == '#') && file.Offset(line+1, 1) < len(file.Src); t = strings.TrimSpace(file.Line(line)) {
+		line++
+	}
+	if strings.TrimSpace(file.Line(line)) == "" {
+		line = named
+	}
+	return line
+}
+
+func syntaxHint(msg, line, before string) string {
 	switch {
 	case strings.Contains(line, "\t") && strings.Contains(msg, "cannot start any token"):
 		return "indent with blanks, not with tabs"
@@ -125,7 +151,7 @@ func syntaxHint(msg, line string) string {
 		return "write text that holds `: ` in quotes, or as a block after `|`"
 	case strings.Contains(msg, "cannot start any token"):
 		return "write text that starts with a special character in quotes, or as a block after `|`"
-	case strings.Contains(line, " #"):
+	case strings.Contains(line, " #") || strings.Contains(before, " #"):
 		return "` #` starts a comment: write such text in quotes, or as a block after `|`"
 	case strings.ContainsAny(line, "{["):
 		return "write text with brackets or commas inside `{…}` or `[…]` in quotes"

@@ -181,6 +181,9 @@ func (w *walker) record(o *object, n *yaml.Node) *record {
 			w.add(w.notAvailable(keySpan, what))
 			continue
 		}
+		if n := resolve(e.val); o == sparkObject && k.kind == kindScalar && n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" {
+			continue // Spark takes an empty value as none
+		}
 		if v := w.value(o, k, e.val); v != nil {
 			v.keySpan = keySpan
 			r.vals[k.name] = v
@@ -219,13 +222,25 @@ func (w *walker) unknownKey(o *object, k *yaml.Node) (meant string) {
 		meant = o.find(like).name
 		hint = "did you mean \"" + like + "\"?"
 	}
+	severity := diag.Error
+	switch {
+	case o == libraryObject:
+		meant, hint = "glob", "write `- glob: {include: …}`"
+	case o == globObject && w.form == Spark:
+		severity, hint = diag.Warning, "Spark ignores it; remove it"
+	}
 	if o == fragmentObject && pipelineObject.find(k.Value) != nil {
 		hint = "it belongs into the pipeline document"
 	}
 	if hint == "" {
 		hint = "allowed here: " + strings.Join(o.names(), ", ")
 	}
-	w.add(w.errorf(w.spanOf(k), code, "unknown key %q in %s", k.Value, o.a()).WithHint(hint))
+	d := w.errorf(w.spanOf(k), code, "unknown key %q in %s", k.Value, o.a()).WithHint(hint)
+	d.Severity = severity
+	w.add(d)
+	if severity != diag.Error {
+		return ""
+	}
 	return meant
 }
 
