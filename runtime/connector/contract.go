@@ -126,8 +126,8 @@ type Sink interface {
 	// Commit makes a prepared epoch visible, also in another process than the
 	// one that prepared it, and is idempotent where the sink knows epochs.
 	Commit(ctx context.Context, info EpochInfo, token []byte) error
-	// Clean removes what crashed attempts left behind.
-	Clean(ctx context.Context) error
+	// Clean removes what crashed attempts of an application left behind.
+	Clean(ctx context.Context, appID string) error
 }
 
 // Epoch is an epoch in the making.

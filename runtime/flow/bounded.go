@@ -75,7 +75,7 @@ func RunBounded(ctx context.Context, o BoundedOptions) (BoundedResult, error) {
 // leaves the old rows.
 func Replace(ctx context.Context, o BoundedOptions, sink connector.Sink, info connector.EpochInfo) (BoundedResult, error) {
 	info.Overwrite = true
-	if err := sink.Clean(ctx); err != nil {
+	if err := sink.Clean(ctx, info.AppID); err != nil {
 		return BoundedResult{}, fmt.Errorf("clean target: %w", err)
 	}
 	ep, err := sink.Begin(ctx, info)

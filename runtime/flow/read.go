@@ -17,7 +17,8 @@ import (
 	"pipelines/tables/schema"
 )
 
-// inlineBytes is the size below which all lanes run on the calling goroutine.
+// inlineBytes is the size below which a step runs in one lane, on the calling
+// goroutine.
 const inlineBytes = 1 << 20
 
 // scanGroup is a set of plan inputs that one read of a relation feeds.
@@ -138,19 +139,14 @@ func (e *Execution) jobs(ctx context.Context, in checkpoint.Intent, g *scanGroup
 
 // runJobs deals the splits to lanes, each lane reading its own in order.
 func (e *Execution) runJobs(ctx context.Context, jobs []job, counts *readCounts) error {
-	lanes := deal(jobs, e.o.Lanes)
 	var total int64
 	for _, j := range jobs {
 		total += j.split.Bytes
 	}
-	if len(lanes) <= 1 || total < inlineBytes {
-		for lane, js := range lanes {
-			if err := e.runLane(ctx, lane, js, counts); err != nil {
-				return err
-			}
-		}
-		return nil
+	if e.o.Lanes <= 1 || total < inlineBytes { // a small step: one lane, one file
+		return e.runLane(ctx, 0, jobs, counts)
 	}
+	lanes := deal(jobs, e.o.Lanes)
 	g, gctx := errgroup.WithContext(ctx)
 	for lane, js := range lanes {
 		g.Go(func() error { return e.runLane(gctx, lane, js, counts) })

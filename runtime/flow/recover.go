@@ -33,7 +33,7 @@ func (e *Execution) recover(ctx context.Context) error {
 	}
 	if d.Action == checkpoint.Start || d.Action == checkpoint.Rerun {
 		// What a crashed attempt staged is not needed: nothing is prepared.
-		if err := e.o.Sink.Clean(ctx); err != nil {
+		if err := e.o.Sink.Clean(ctx, e.o.DB.Identity().AppID); err != nil {
 			return fmt.Errorf("clean %s: %w", e.o.Dataset, err)
 		}
 	}

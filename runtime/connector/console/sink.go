@@ -36,7 +36,7 @@ func (s *Sink) Held(context.Context, string) (connector.Held, error) {
 }
 
 // Clean implements connector.Sink.
-func (s *Sink) Clean(context.Context) error { return nil }
+func (s *Sink) Clean(context.Context, string) error { return nil }
 
 // Begin implements connector.Sink.
 func (s *Sink) Begin(_ context.Context, info connector.EpochInfo) (connector.Epoch, error) {

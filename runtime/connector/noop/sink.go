@@ -22,7 +22,7 @@ func (Sink) Begin(context.Context, connector.EpochInfo) (connector.Epoch, error)
 func (Sink) Commit(context.Context, connector.EpochInfo, []byte) error { return nil }
 
 // Clean implements connector.Sink.
-func (Sink) Clean(context.Context) error { return nil }
+func (Sink) Clean(context.Context, string) error { return nil }
 
 type epoch struct{}
 
