@@ -1,0 +1,251 @@
+package json
+
+import (
+	"fmt"
+
+	"pipelines/tables/column"
+	"pipelines/tables/schema"
+)
+
+// node is the plan for one wanted value and the writer of its vector. It holds
+// n rows; rows between n and the next written one are nulls that are not
+// filled in yet.
+type node struct {
+	typ  schema.Type
+	phys column.Physical
+	v    *column.Vector
+	n    int
+
+	fields  []*node // struct
+	known   map[string]*node
+	entries map[string]*entry
+	head    entry // what stands before the first key
+
+	elem, key *node // array, map
+	children  int   // rows of elem (and key)
+}
+
+// entry is one key as it stands in the text, from its quote to the value.
+type entry struct {
+	text  string
+	f     *node // nil: not wanted
+	name  string
+	next  *entry // the key that followed the last times
+	trust int8
+}
+
+// maxEntries bounds the keys remembered by one struct.
+const maxEntries = 4096
+
+// newNode plans type t.
+func newNode(t schema.Type) (*node, error) {
+	nd := &node{typ: t, phys: column.PhysicalOf(t)}
+	var err error
+	switch t.Kind {
+	case schema.Struct:
+		nd.known, nd.entries = map[string]*node{}, map[string]*entry{}
+		for _, f := range t.Fields {
+			c, err := newNode(f.Type)
+			if err != nil {
+				return nil, err
+			}
+			nd.fields = append(nd.fields, c)
+			nd.known[f.Name] = c
+		}
+	case schema.Array:
+		nd.elem, err = newNode(*t.Elem)
+	case schema.Map:
+		if t.Key.Kind != schema.String {
+			return nil, fmt.Errorf("JSON objects have text keys: %s cannot be read", t.SQL())
+		}
+		nd.key = &node{typ: *t.Key, phys: column.PhysBytes}
+		nd.elem, err = newNode(*t.Elem)
+	case schema.Variant:
+		return nil, fmt.Errorf("the JSON reader does not read %s", t.SQL())
+	}
+	return nd, err
+}
+
+// bind starts writing into v, which is empty.
+func (nd *node) bind(v *column.Vector) {
+	nd.v, nd.n, nd.children = v, 0, 0
+	for i, f := range nd.fields {
+		f.bind(v.Children[i])
+	}
+	switch {
+	case nd.key != nil:
+		nd.key.bind(v.Children[0])
+		nd.elem.bind(v.Children[1])
+	case nd.elem != nil:
+		nd.elem.bind(v.Children[0])
+	}
+}
+
+// seek makes nd ready to append row r: nulls are filled in before it, and what
+// an earlier key of the same name wrote is taken back.
+func (nd *node) seek(r int) {
+	switch {
+	case nd.n < r:
+		nd.fill(r)
+	case nd.n > r:
+		nd.truncate(r)
+	}
+}
+
+// fill appends nulls up to row r.
+func (nd *node) fill(r int) {
+	v, k := nd.v, r-nd.n
+	switch nd.phys {
+	case column.PhysBool:
+		v.Bool = zeros(v.Bool, k)
+	case column.PhysI8:
+		v.I8 = zeros(v.I8, k)
+	case column.PhysI16:
+		v.I16 = zeros(v.I16, k)
+	case column.PhysI32:
+		v.I32 = zeros(v.I32, k)
+	case column.PhysI64:
+		v.I64 = zeros(v.I64, k)
+	case column.PhysI128:
+		v.I128 = zeros(v.I128, k)
+	case column.PhysF32:
+		v.F32 = zeros(v.F32, k)
+	case column.PhysF64:
+		v.F64 = zeros(v.F64, k)
+	case column.PhysBytes, column.PhysList:
+		last := v.Offsets[len(v.Offsets)-1]
+		for ; k > 0; k-- {
+			v.Offsets = append(v.Offsets, last)
+		}
+	case column.PhysStruct:
+		if nd.typ.Kind == schema.CalendarInterval {
+			v.Children[0].I32, v.Children[1].I32 = zeros(v.Children[0].I32, k), zeros(v.Children[1].I32, k)
+			v.Children[2].I64 = zeros(v.Children[2].I64, k)
+			for _, c := range v.Children {
+				setNulls(c, nd.n, r)
+			}
+		}
+	}
+	if nd.phys != column.PhysNone {
+		setNulls(v, nd.n, r)
+	}
+	nd.n = r
+}
+
+func zeros[T any](s []T, k int) []T {
+	n := len(s)
+	if n+k <= cap(s) {
+		s = s[:n+k]
+		clear(s[n:])
+		return s
+	}
+	return append(s, make([]T, k)...)
+}
+
+// setNulls marks the rows [from, to) null.
+func setNulls(v *column.Vector, from, to int) {
+	if from == to {
+		return
+	}
+	if len(v.Nulls)*64 < to {
+		v.SetNull(to - 1)
+	}
+	for w := from >> 6; w <= (to-1)>>6; w++ {
+		m := ^uint64(0)
+		if w == from>>6 {
+			m <<= uint(from) & 63
+		}
+		if w == (to-1)>>6 {
+			m &= ^uint64(0) >> (63 - uint(to-1)&63)
+		}
+		v.Nulls[w] |= m
+	}
+}
+
+// truncate drops the rows from r on.
+func (nd *node) truncate(r int) {
+	v := nd.v
+	clearNulls(v.Nulls, r)
+	for _, f := range nd.fields {
+		f.truncate(r)
+	}
+	if nd.n <= r {
+		return
+	}
+	nd.n = r
+	switch nd.phys {
+	case column.PhysBool:
+		v.Bool = v.Bool[:r]
+	case column.PhysI8:
+		v.I8 = v.I8[:r]
+	case column.PhysI16:
+		v.I16 = v.I16[:r]
+	case column.PhysI32:
+		v.I32 = v.I32[:r]
+	case column.PhysI64:
+		v.I64 = v.I64[:r]
+	case column.PhysI128:
+		v.I128 = v.I128[:r]
+	case column.PhysF32:
+		v.F32 = v.F32[:r]
+	case column.PhysF64:
+		v.F64 = v.F64[:r]
+	case column.PhysBytes:
+		v.Offsets = v.Offsets[:r+1]
+		v.Bytes = v.Bytes[:v.Offsets[r]]
+	case column.PhysList:
+		v.Offsets = v.Offsets[:r+1]
+		nd.cutChildren(int(v.Offsets[r]))
+	case column.PhysStruct:
+		if nd.typ.Kind == schema.CalendarInterval {
+			v.Children[0].I32 = v.Children[0].I32[:r]
+			v.Children[1].I32 = v.Children[1].I32[:r]
+			v.Children[2].I64 = v.Children[2].I64[:r]
+			for _, c := range v.Children {
+				clearNulls(c.Nulls, r)
+			}
+		}
+	}
+}
+
+func clearNulls(b column.Bits, from int) {
+	w := from >> 6
+	if w >= len(b) {
+		return
+	}
+	b[w] &= 1<<(uint(from)&63) - 1
+	clear(b[w+1:])
+}
+
+// cutChildren drops the rows of the children of a list from n on.
+func (nd *node) cutChildren(n int) {
+	nd.children = n
+	nd.elem.truncate(n)
+	if nd.key != nil {
+		nd.key.truncate(n)
+	}
+}
+
+// finish fills all up to rows and sets the lengths.
+func (nd *node) finish(rows int) {
+	nd.seek(rows)
+	v := nd.v
+	v.Len = rows
+	if v.Nulls != nil && len(v.Nulls)*64 < rows {
+		v.Nulls = v.Nulls.Grow(rows)
+	}
+	for _, f := range nd.fields {
+		f.finish(rows)
+	}
+	if nd.elem != nil {
+		nd.elem.finish(nd.children)
+	}
+	if nd.key != nil {
+		nd.key.finish(nd.children)
+	}
+	if nd.typ.Kind == schema.CalendarInterval {
+		for _, c := range v.Children {
+			c.Len = rows
+		}
+	}
+}

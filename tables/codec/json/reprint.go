@@ -1,0 +1,173 @@
+package json
+
+import "bytes"
+
+// Reprint appends the first JSON value of rec without blanks, numbers and
+// escapes in their usual form, as Spark shows a value taken out of a text. ok
+// is false for a syntax error; dst is then as it was.
+func Reprint(dst, rec []byte, o *Options) (out []byte, ok bool) {
+	s := source{b: append(append(make([]byte, 0, len(rec)+len(padding)), rec...), padding...), end: len(rec), opt: o}
+	out, next := s.reprint(dst, s.ws(0))
+	if next < 0 {
+		return dst, false
+	}
+	return out, true
+}
+
+// reprint appends the value at i; next is behind it or -1.
+func (s *source) reprint(dst []byte, i int) (out []byte, next int) {
+	i = s.ws(i)
+	switch c := s.b[i]; c {
+	case '"':
+		sp, next := s.str(i)
+		if next < 0 {
+			return dst, -1
+		}
+		return s.appendSpan(dst, sp), next
+	case '\'':
+		sp, next := s.singleQuoted(i)
+		if next < 0 {
+			return dst, -1
+		}
+		return s.appendSpan(dst, sp), next
+	case '{', '[':
+		return s.reprintNested(dst, i, c == '{')
+	case 't', 'f', 'n':
+		next := s.literal(i)
+		if next < 0 {
+			return dst, -1
+		}
+		return append(dst, s.b[i:next]...), next
+	}
+	n, next := s.num(i)
+	if next < 0 {
+		return dst, -1
+	}
+	return appendNumberText(dst, s.b[n.from:n.to], n), next
+}
+
+func (s *source) reprintNested(dst []byte, i int, object bool) ([]byte, int) {
+	closing := byte(']')
+	if object {
+		closing = '}'
+	}
+	dst = append(dst, s.b[i])
+	i = s.ws(i + 1)
+	if s.b[i] == closing {
+		return append(dst, closing), i + 1
+	}
+	if s.depth++; s.depth > maxDepth {
+		return dst, -1
+	}
+	for {
+		if object {
+			var sp span
+			if sp, i = s.key(i); i < 0 {
+				return dst, -1
+			}
+			dst = append(s.appendSpan(dst, sp), ':')
+			if i = s.ws(i); s.b[i] != ':' {
+				return dst, -1
+			}
+			i++
+		}
+		if dst, i = s.reprint(dst, i); i < 0 {
+			return dst, -1
+		}
+		i = s.ws(i)
+		switch s.b[i] {
+		case ',':
+			dst = append(dst, ',')
+			i = s.ws(i + 1)
+			continue
+		case closing:
+			s.depth--
+			return append(dst, closing), i + 1
+		}
+		return dst, -1
+	}
+}
+
+// appendSpan appends a scanned string in quotes with the needed escapes only.
+func (s *source) appendSpan(dst []byte, sp span) []byte {
+	raw := s.b[sp.from:sp.to]
+	if !sp.escaped && bytes.IndexByte(raw, '"') < 0 {
+		return append(append(append(dst, '"'), raw...), '"')
+	}
+	return AppendString(dst, unescape(nil, raw))
+}
+
+// AppendString appends text as a JSON string.
+func AppendString(dst, s []byte) []byte {
+	const digits = "0123456789ABCDEF"
+	dst = append(dst, '"')
+	from := 0
+	for i, c := range s {
+		if c >= ' ' && c != '"' && c != '\\' {
+			continue
+		}
+		dst = append(dst, s[from:i]...)
+		from = i + 1
+		switch c {
+		case '"', '\\':
+			dst = append(dst, '\\', c)
+		case '\n':
+			dst = append(dst, '\\', 'n')
+		case '\r':
+			dst = append(dst, '\\', 'r')
+		case '\t':
+			dst = append(dst, '\\', 't')
+		case '\b':
+			dst = append(dst, '\\', 'b')
+		case '\f':
+			dst = append(dst, '\\', 'f')
+		default:
+			dst = append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
+		}
+	}
+	return append(append(dst, s[from:]...), '"')
+}
+
+// rescuer gathers the fields of a record that no column takes.
+type rescuer struct {
+	buf      []byte
+	file     string
+	declared map[string]bool
+}
+
+func (r *rescuer) reset()    { r.buf = r.buf[:0] }
+func (r *rescuer) any() bool { return len(r.buf) > 0 }
+
+// add keeps the field whose value stands at i.
+func (r *rescuer) add(d *Decoder, name string, i int) {
+	if r.any() {
+		r.buf = append(r.buf, ',')
+	}
+	r.buf = append(AppendString(r.buf, []byte(name)), ':')
+	depth := d.depth
+	r.buf, _ = d.reprint(r.buf, i)
+	d.depth = depth
+}
+
+// write stores the gathered object as row row of nd.
+func (r *rescuer) write(nd *node, row int) {
+	nd.seek(row)
+	v := nd.v
+	v.Bytes = append(append(v.Bytes, '{'), r.buf...)
+	if r.file != "" {
+		v.Bytes = AppendString(append(v.Bytes, `,"_file_path":`...), []byte(r.file))
+	}
+	v.Bytes = append(v.Bytes, '}')
+	v.Offsets = append(v.Offsets, int32(len(v.Bytes)))
+	nd.n = row + 1
+}
+
+// rescueField skips a field that is not wanted, and keeps it if the schema has
+// not declared it.
+func (d *Decoder) rescueField(e *entry, i int) int {
+	next := d.skip(i)
+	if next >= 0 && !d.rescue.declared[e.name] {
+		d.rescue.add(d, e.name, i)
+	}
+	return next
+}
