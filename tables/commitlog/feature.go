@@ -43,6 +43,7 @@ const (
 	readOnly                 // read, not written
 	readWrite                // both
 	ifUnused                 // both, unless the table makes use of it (see used)
+	perFile                  // both, but files that make use of it are refused
 )
 
 // feature is one row of the table of protocol features.
@@ -81,14 +82,14 @@ var features = []feature{
 	{"catalogManaged", 0, 0, refuse, nil},
 	{"catalogOwned-preview", 0, 0, refuse, nil},
 	{"materializePartitionColumns", 0, 0, readOnly, nil},
-	{"deletionVectors", 0, 0, refuse, nil},
+	{"deletionVectors", 0, 0, perFile, nil},
 	{"v2Checkpoint", 0, 0, refuse, nil},
-	{"typeWidening", 0, 0, refuse, nil},
-	{"typeWidening-preview", 0, 0, refuse, nil},
-	{"variantType", 0, 0, refuse, nil},
-	{"variantType-preview", 0, 0, refuse, nil},
-	{"variantShredding", 0, 0, refuse, nil},
-	{"variantShredding-preview", 0, 0, refuse, nil},
+	{"typeWidening", 0, 0, ifUnused, fieldKey("delta.typeChanges")},
+	{"typeWidening-preview", 0, 0, ifUnused, fieldKey("delta.typeChanges")},
+	{"variantType", 0, 0, ifUnused, variantColumn},
+	{"variantType-preview", 0, 0, ifUnused, variantColumn},
+	{"variantShredding", 0, 0, ifUnused, variantColumn},
+	{"variantShredding-preview", 0, 0, ifUnused, variantColumn},
 }
 
 func property(prefix string) func(*Metadata) string {
@@ -105,6 +106,15 @@ func property(prefix string) func(*Metadata) string {
 func columnMapping(m *Metadata) string {
 	if mode := m.Configuration["delta.columnMapping.mode"]; mode != "" && mode != "none" {
 		return "property delta.columnMapping.mode=" + mode
+	}
+	return ""
+}
+
+func variantColumn(m *Metadata) string {
+	for _, f := range m.Schema.Fields {
+		if typeHasKind(&f.Type, schema.Variant) {
+			return "column " + f.Name
+		}
 	}
 	return ""
 }
@@ -142,8 +152,14 @@ func (p *Protocol) Readable(m *Metadata) error {
 	}
 	if p.MinReader == 3 {
 		for _, name := range p.ReaderFeatures {
-			if f := findFeature(name); f == nil || f.support == refuse {
+			f := findFeature(name)
+			if f == nil || f.support == refuse {
 				return &UnsupportedError{Feature: name, What: "listed in its protocol"}
+			}
+			if f.support == ifUnused {
+				if what := f.used(m); what != "" {
+					return &UnsupportedError{Feature: name, What: what}
+				}
 			}
 		}
 	}
@@ -151,6 +167,9 @@ func (p *Protocol) Readable(m *Metadata) error {
 	// says, a table that uses it is not to be read by names.
 	if what := columnMapping(m); what != "" {
 		return &UnsupportedError{Feature: "columnMapping", What: what}
+	}
+	if what := variantColumn(m); what != "" {
+		return &UnsupportedError{Feature: "variantType", What: what}
 	}
 	return nil
 }

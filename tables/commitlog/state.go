@@ -162,19 +162,6 @@ func (v *View) Files() []*File {
 	return out
 }
 
-// Has reports whether the state knows the path: as a live file, or as one that
-// was removed and whose tombstone is still kept.
-func (s *State) Has(path string) bool {
-	if s.index[path] != nil {
-		return true
-	}
-	_, ok := s.tombs[path]
-	return ok
-}
-
-// Live returns the live file of a path, or nil.
-func (s *State) Live(path string) *File { return s.index[path] }
-
 // Checkpoint is a state as a log checkpoint holds it.
 type Checkpoint struct {
 	View
