@@ -147,8 +147,39 @@ func (w *walker) source(r *record) *Source {
 			PerPartition: wm.boolean("per_partition"), MaxFuture: wm.duration("max_future"), Span: wm.span,
 		}
 	}
-	w.insideProject(s.Path)
+	w.sourcePath(r, s)
 	return s
+}
+
+// pathless are the formats of this program that read no files.
+var pathless = map[string]bool{"rate": true, "generate": true, "kafka": true}
+
+// sourcePath settles where a source reads: the key path or Spark's option of
+// that name.
+func (w *walker) sourcePath(r *record, s *Source) {
+	for i, o := range s.Options {
+		if !strings.EqualFold(o.Name, "path") {
+			continue
+		}
+		text, plain := o.Value.Text()
+		switch {
+		case s.Path.IsSet():
+			w.add(w.errorf(o.NameSpan, "CONFLICTING_KEYS", "the source has both a path and the option path").WithHint("remove one of them"))
+		case plain && !w.pathless[s.Format.Value]:
+			s.Path = String{Value: text, Span: o.Span}
+			s.Options = append(s.Options[:i:i], s.Options[i+1:]...)
+		}
+		break
+	}
+	hasPath := s.Path.IsSet() || r.said("path") || r.said("options") && !r.has("options")
+	switch {
+	case !r.has("format"):
+	case w.pathless[s.Format.Value] && r.has("path"):
+		w.add(w.errorf(r.keySpan("path"), "CONFLICTING_KEYS", "the format %s reads no path", s.Format.Value).WithHint("remove the path"))
+	case !w.pathless[s.Format.Value] && !hasPath:
+		w.add(w.errorf(r.span, "MISSING_KEY", "a source of the format %s needs the key \"path\"", s.Format.Value).WithHint("add `path: …`: a folder, file or glob"))
+	}
+	w.insideProject(s.Path)
 }
 
 func (r *record) column(name string) String {
@@ -171,7 +202,13 @@ func (w *walker) simpleName(r *record, code diag.Code) Name {
 }
 
 func (w *walker) sink(r *record) *Sink {
-	return &Sink{Name: w.simpleName(r, "INVALID_NAME"), Format: r.str("format"), Options: r.options("options"), File: w.file, Span: r.span}
+	s := &Sink{Name: w.simpleName(r, "INVALID_NAME"), Format: r.str("format"), Options: r.options("options"), File: w.file, Span: r.span}
+	for _, o := range s.Options {
+		if text, plain := o.Value.Text(); plain && strings.EqualFold(o.Name, "path") {
+			w.insideProject(String{Value: text, Span: o.Span})
+		}
+	}
+	return s
 }
 
 func (w *walker) dataset(kind DatasetKind, r *record) *Dataset {
@@ -269,6 +306,10 @@ func (w *walker) streamingTable(r *record) *Dataset {
 		if r.has("auto_cdc") && r.has(other) {
 			w.conflict(r, "auto_cdc", other)
 		}
+	}
+	if r.has("deduplicate") && !r.said("sql") && !r.said("sql_file") {
+		w.add(w.errorf(r.keySpan("deduplicate"), "CONFLICTING_KEYS", "`deduplicate` applies to the table's own query, and there is none").
+			WithHint("put it into the flow"))
 	}
 	switch {
 	case d.OutputMode == Update && !r.said("keys"):

@@ -80,14 +80,14 @@ func fixedPart(pattern string) (root, rest string) {
 
 func (b *builder) walk(l *Library, root, pattern string) []string {
 	var files []string
-	base := b.p.Path(root)
+	base, storage := b.p.Path(root), b.p.StorageDir()
 	err := filepath.WalkDir(base, func(at string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
 		hidden := b.p.Form == Native && strings.HasPrefix(e.Name(), ".") && at != base
 		switch {
-		case e.IsDir() && (e.Name() == "__pycache__" || hidden):
+		case e.IsDir() && (e.Name() == "__pycache__" || hidden || at == storage):
 			return fs.SkipDir
 		case e.IsDir() || hidden:
 			return nil
@@ -173,7 +173,7 @@ func (b *builder) fragment(l *Library, file string) {
 		b.list = append(b.list, b.libraryFault(l, "LIBRARY_NOT_FOUND", "the file "+file+": "+reason(err)))
 		return
 	}
-	w := &walker{file: diag.NewFile(b.show(file), strings.TrimPrefix(string(src), "\ufeff")), form: b.p.Form, conf: b.conf}
+	w := b.walker(diag.NewFile(b.show(file), strings.TrimPrefix(string(src), "\ufeff")))
 	root, list := readDocument(w.file)
 	b.list = append(b.list, list...)
 	if root == nil {

@@ -84,6 +84,7 @@ const (
 
 var triggerNames = [...]string{"available_now", "triggered", "continuous", "processing_time", "real_time"}
 
+// String returns the word of the document.
 func (m TriggerMode) String() string { return triggerNames[m] }
 
 // Trigger is a trigger key: of the pipeline, a table or a flow.
@@ -142,6 +143,7 @@ const (
 
 var datasetNames = [...]string{"streaming table", "materialized view", "view"}
 
+// String returns the kind in words.
 func (k DatasetKind) String() string { return datasetNames[k] }
 
 // Dataset is a table or a view.
@@ -184,6 +186,7 @@ const (
 
 var actionNames = [...]string{"warn", "quarantine", "drop", "fail"}
 
+// String returns the word of the document.
 func (a ExpectationAction) String() string { return actionNames[a] }
 
 // Expectation is a condition that the rows of a dataset should meet.
@@ -213,6 +216,7 @@ const (
 
 var onErrorNames = [...]string{"fail", "drop", "quarantine"}
 
+// String returns the word of the document.
 func (o OnError) String() string { return onErrorNames[o] }
 
 // OutputMode is a flow's output mode; the zero value is "not said", which is
@@ -229,6 +233,7 @@ const (
 
 var modeNames = [...]string{"append", "append", "update", "complete"}
 
+// String returns the word of the document.
 func (m OutputMode) String() string { return modeNames[m] }
 
 // Flow is a query that writes into a streaming table or a sink.

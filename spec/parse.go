@@ -17,6 +17,16 @@ type Options struct {
 	Parameters map[string]string
 	// Configuration overrides configuration values of the document.
 	Configuration map[string]string
+	// SourceFormats and SinkFormats name what can be read and written. nil
+	// means what this program ships.
+	SourceFormats []Format
+	SinkFormats   []Format
+}
+
+// Format is a format or connector that a caller offers.
+type Format struct {
+	Name   string
+	NoPath bool // a source that reads no files
 }
 
 // Parse reads one pipeline document from bytes. file names it in places; its
@@ -70,9 +80,25 @@ func (b *builder) finish() diag.List {
 	return b.list
 }
 
+// walker returns a walker for one file of the project.
+func (b *builder) walker(file *diag.File) *walker {
+	w := &walker{file: file, form: b.p.Form, conf: b.conf, formats: map[*object][]string{}, pathless: pathless}
+	if b.opts.SourceFormats != nil {
+		w.pathless = map[string]bool{}
+	}
+	for _, f := range b.opts.SourceFormats {
+		w.formats[sourceObject] = append(w.formats[sourceObject], f.Name)
+		w.pathless[f.Name] = f.NoPath
+	}
+	for _, f := range b.opts.SinkFormats {
+		w.formats[sinkObject] = append(w.formats[sinkObject], f.Name)
+	}
+	return w
+}
+
 // main reads the main document.
 func (b *builder) main() {
-	w := &walker{file: b.p.File, form: b.p.Form, conf: b.conf}
+	w := b.walker(b.p.File)
 	o := pipelineObject
 	if b.p.Form == Spark {
 		o = sparkObject

@@ -2,13 +2,21 @@ package spec
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
+
+	"pipelines/spec/option"
 )
 
 // JSONSchema returns the JSON Schema of pipeline.yml, made from the key table.
 // Keys and words that are not available yet are refused by it too.
-func JSONSchema() []byte {
-	s := schemaMaker{defs: map[string]any{}}
+func JSONSchema() []byte { return JSONSchemaWith(nil, nil) }
+
+// JSONSchemaWith returns the JSON Schema with the options of each source and
+// sink format, by the format's name.
+func JSONSchemaWith(sources, sinks map[string]*option.Set) []byte {
+	s := schemaMaker{defs: map[string]any{}, options: map[*object]map[string]*option.Set{sourceObject: sources, sinkObject: sinks}}
 	root := s.object(pipelineObject)
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	root["$id"] = "urn:pipelines:pipeline.yml"
@@ -25,6 +33,8 @@ func JSONSchema() []byte {
 type schemaMaker struct {
 	defs map[string]any
 	made map[*object]string
+
+	options map[*object]map[string]*option.Set
 }
 
 // ref returns a reference to an object's definition, making it at first use.
@@ -61,6 +71,16 @@ func (s *schemaMaker) object(o *object) map[string]any {
 	out := map[string]any{"type": "object", "description": o.doc, "properties": props, "additionalProperties": false}
 	if required != nil {
 		out["required"] = required
+	}
+	var byFormat []any
+	for _, format := range slices.Sorted(maps.Keys(s.options[o])) {
+		byFormat = append(byFormat, map[string]any{
+			"if":   map[string]any{"properties": map[string]any{"format": map[string]any{"const": format}}},
+			"then": map[string]any{"properties": map[string]any{"options": s.options[o][format].JSONSchema()}},
+		})
+	}
+	if byFormat != nil {
+		out["allOf"] = byFormat
 	}
 	return out
 }

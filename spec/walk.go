@@ -17,6 +17,8 @@ type walker struct {
 	list diag.List
 
 	confPairs []pair
+	formats   map[*object][]string // what the caller can read and write
+	pathless  map[string]bool      // sources that read no files
 }
 
 // record is a mapping of the document, checked against its object.

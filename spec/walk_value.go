@@ -81,23 +81,27 @@ func (w *walker) enum(o *object, k *key, v *value) bool {
 		w.add(w.notAvailable(v.span, what))
 		return false
 	}
-	if len(k.values) == 0 {
+	words := k.values
+	if k.name == "format" && w.formats[o] != nil {
+		words = w.formats[o]
+	}
+	if len(words) == 0 {
 		return true
 	}
-	i := slices.IndexFunc(k.values, func(s string) bool { return strings.EqualFold(s, v.m.body) })
+	i := slices.IndexFunc(words, func(s string) bool { return strings.EqualFold(s, v.m.body) })
 	if i < 0 {
 		code := diag.Code("INVALID_VALUE")
 		if k.name == "format" {
 			code = "DATA_SOURCE_NOT_FOUND"
 		}
-		hint := diag.DidYouMean(v.m.body, k.values)
+		hint := diag.DidYouMean(v.m.body, words)
 		if hint == "" {
-			hint = "use one of: " + strings.Join(k.values, ", ")
+			hint = "use one of: " + strings.Join(words, ", ")
 		}
 		w.add(w.errorf(v.span, code, "%q is no %s of %s", v.m.body, k.name, o.a()).WithHint(hint))
 		return false
 	}
-	v.m.body = k.values[i]
+	v.m.body = words[i]
 	return true
 }
 
@@ -114,7 +118,11 @@ func (w *walker) textNode(subject string, n *yaml.Node, any bool) bool {
 	}
 	switch tag := n.ShortTag(); {
 	case tag == "!!null":
-		w.add(w.errorf(w.spanOf(n), "WRONG_TYPE", "%s has no value", subject).WithHint(`give it a value, remove the key, or write "" for an empty text`))
+		hint := `give it a value, remove the key, or write "" for an empty text`
+		if at := (mapped{end: w.file.Offset(n.Line, n.Column)}).commentAfter(w.file.Src); at >= 0 && n.Value == "" {
+			hint = "`#` starts a comment: write text that starts with it in quotes"
+		}
+		w.add(w.errorf(w.spanOf(n), "WRONG_TYPE", "%s has no value", subject).WithHint(hint))
 		return false
 	case tag == "!!str":
 		if !any && isPlain(n) && yaml11Bool[strings.ToLower(n.Value)] {

@@ -13,6 +13,7 @@ type Pos struct {
 // IsValid reports whether the place is known.
 func (p Pos) IsValid() bool { return p.Line > 0 }
 
+// String returns "line:column".
 func (p Pos) String() string { return fmt.Sprintf("%d:%d", p.Line, p.Column) }
 
 // Span is a half-open stretch [Start, End) of the file named File.
@@ -25,6 +26,7 @@ type Span struct {
 // IsValid reports whether the span names a place.
 func (s Span) IsValid() bool { return s.Start.IsValid() }
 
+// String returns "file:line:column" of the start.
 func (s Span) String() string {
 	if !s.IsValid() {
 		return s.File

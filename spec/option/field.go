@@ -27,6 +27,7 @@ const (
 
 var typeNames = [...]string{"text", "true or false", "whole number", "number", "size", "duration", "interval", "word", "secret"}
 
+// String returns the type in words.
 func (t Type) String() string { return typeNames[t] }
 
 // Field declares one option.
