@@ -1,0 +1,390 @@
+package sqlplan
+
+import (
+	"fmt"
+	"strings"
+
+	"pipelines/spec/diag"
+	"pipelines/sqlplan/ast"
+	"pipelines/sqlplan/bind"
+	"pipelines/sqlplan/parse"
+	"pipelines/tables/schema"
+)
+
+// Query is a parsed query, to be held and handed back to CompileQuery.
+type Query = ast.Query
+
+// Expr is a parsed expression, to be held and handed back to CompileExpr.
+type Expr = ast.Expr
+
+// DefinitionKind is what a statement of a pipeline file defines.
+type DefinitionKind uint8
+
+// The kinds.
+const (
+	DefineStreamingTable DefinitionKind = iota
+	DefineMaterializedView
+	DefineTemporaryView
+	DefineView
+	DefineFlow
+)
+
+// Word is a name with its place in the text.
+type Word struct {
+	Value string
+	At    diag.Range
+}
+
+// Setting is one table property.
+type Setting struct {
+	Key, Value string
+	At         diag.Range
+}
+
+// ExpectAction is what an expectation does with a row that violates it.
+type ExpectAction uint8
+
+// The actions.
+const (
+	ExpectWarn ExpectAction = iota
+	ExpectDrop
+	ExpectFail
+)
+
+// Expectation is CONSTRAINT name EXPECT (cond) [ON VIOLATION …].
+type Expectation struct {
+	Name   string
+	Cond   Expr
+	Action ExpectAction
+	At     diag.Range
+}
+
+// CDC is AUTO CDC INTO; texts are ranges of the definition's text.
+type CDC struct {
+	Source                           []string
+	SourceAt                         diag.Range
+	Keys                             []Word
+	SequenceBy                       Expr
+	DeleteWhen, TruncateWhen         Expr
+	Columns, Except                  []Word
+	IgnoreNulls                      bool
+	SCDType                          int
+	HasTrackHistory                  bool
+	TrackHistory, TrackHistoryExcept []Word
+}
+
+// Definition is one element of the graph as a statement defines it.
+type Definition struct {
+	Kind          DefinitionKind
+	Name          []string
+	Text          *diag.Text // the whole file
+	At            diag.Range // of the name
+	Target        []string   // of a flow
+	TargetAt      diag.Range
+	Columns       *schema.Schema // declared columns with types; nil if none
+	ColumnsAt     diag.Range
+	ColumnNames   []string // of a view with untyped columns
+	Comment       string
+	Properties    []Setting
+	PartitionedBy []Word
+	Expectations  []Expectation
+	Query         *Query // nil if the statement has none
+	CDC           *CDC
+	Once          bool
+	// Conf holds the settings that SET statements above made, Catalog and
+	// Database what USE said ("" if nothing).
+	Conf              map[string]string
+	Catalog, Database string
+}
+
+// Script is a SQL file of a pipeline.
+type Script struct{ Definitions []Definition }
+
+// ParseScript reads a SQL file of a pipeline. Statements that define nothing
+// are findings; all findings of the file are reported.
+func ParseScript(t *diag.Text) (*Script, diag.List) {
+	statements, list := parse.Statements(t)
+	s := &scripter{text: t, conf: map[string]string{}, list: list}
+	for _, st := range statements {
+		s.statement(st)
+	}
+	s.list.Sort()
+	return &Script{Definitions: s.out}, s.list
+}
+
+type scripter struct {
+	text              *diag.Text
+	conf              map[string]string
+	catalog, database string
+	out               []Definition
+	list              diag.List
+}
+
+func (s *scripter) fail(r diag.Range, code diag.Code, format string, args ...any) {
+	s.list = append(s.list, diag.At(s.text, r, code, fmt.Sprintf(format, args...)))
+}
+
+func (s *scripter) hint(r diag.Range, message, hint string) {
+	s.list = append(s.list, diag.At(s.text, r, "DEPRECATED_SYNTAX", message).WithHint(hint).Warn())
+}
+
+func (s *scripter) statement(st ast.Statement) {
+	switch st := st.(type) {
+	case *ast.CreateDataset:
+		s.dataset(st)
+	case *ast.CreateView:
+		s.view(st)
+	case *ast.CreateFlow:
+		s.flow(st)
+	case *ast.AutoCDC:
+		s.legacy(st.Legacy, st.Span)
+		d := s.definition(DefineFlow, st.Target)
+		d.Target, d.TargetAt, d.CDC, d.Once = st.Target.Strings(), st.Target.Span, s.cdc(st), st.Once
+		s.out = append(s.out, d)
+	case *ast.Set:
+		s.set(st)
+	case *ast.SetTimeZone:
+		s.conf["spark.sql.session.timeZone"] = st.Zone
+		if st.Local || st.Interval != nil {
+			s.fail(st.Span, "FEATURE_NOT_AVAILABLE", "SET TIME ZONE takes a zone name here")
+		}
+	case *ast.Use:
+		s.use(st)
+	case *ast.Broken:
+		// The parser has reported it.
+	case *ast.Unsupported:
+		s.refuse(st.Span, st.Kind)
+	default:
+		s.refuse(st.Range(), statementName(st))
+	}
+}
+
+func statementName(st ast.Statement) string {
+	switch st.(type) {
+	case *ast.QueryStmt:
+		return "SELECT"
+	case *ast.Insert:
+		return "INSERT"
+	case *ast.CreateTable:
+		return "CREATE TABLE"
+	case *ast.CreateFunction:
+		return "CREATE FUNCTION"
+	case *ast.Drop:
+		return "DROP"
+	case *ast.Reset:
+		return "RESET"
+	}
+	name := fmt.Sprintf("%T", st)
+	return strings.ToUpper(name[strings.LastIndexByte(name, '.')+1:])
+}
+
+func (s *scripter) refuse(r diag.Range, what string) {
+	d := diag.At(s.text, r, "PIPELINE_SQL_GRAPH_ELEMENT_REGISTRATION_ERROR", what+" defines no part of a pipeline")
+	s.list = append(s.list, d.WithHint("define a streaming table, a materialized view, a view or a flow; ad-hoc statements run with `pipelines sql`"))
+}
+
+func (s *scripter) definition(kind DefinitionKind, name ast.Name) Definition {
+	d := Definition{Kind: kind, Name: name.Strings(), Text: s.text, At: name.Span, Catalog: s.catalog, Database: s.database, Conf: map[string]string{}}
+	for k, v := range s.conf {
+		d.Conf[k] = v
+	}
+	if len(d.Name) > 3 {
+		s.fail(name.Span, "IDENTIFIER_TOO_MANY_NAME_PARTS", "a name has at most three parts: catalog, database, name")
+	}
+	return d
+}
+
+func (s *scripter) legacy(l ast.Legacy, r diag.Range) {
+	switch l {
+	case ast.LiveTable:
+		s.hint(r, "CREATE LIVE TABLE is an older form", "write CREATE MATERIALIZED VIEW")
+	case ast.StreamingLive:
+		s.hint(r, "CREATE STREAMING LIVE TABLE is an older form", "write CREATE STREAMING TABLE")
+	case ast.LiveView, ast.StreamingLiveView:
+		s.hint(r, "CREATE LIVE VIEW is an older form", "write CREATE TEMPORARY VIEW")
+	case ast.ApplyChanges:
+		s.hint(r, "APPLY CHANGES INTO is an older form", "write AUTO CDC INTO")
+	}
+}
+
+func (s *scripter) dataset(st *ast.CreateDataset) {
+	s.legacy(st.Legacy, st.Name.Span)
+	kind := DefineStreamingTable
+	if st.Kind == ast.MaterializedView {
+		kind = DefineMaterializedView
+		if st.Query == nil {
+			s.fail(st.Name.Span, "PARSE_SYNTAX_ERROR", "a materialized view needs a query (AS SELECT …)")
+			return
+		}
+	}
+	d := s.definition(kind, st.Name)
+	d.Query = st.Query
+	s.spec(&d, &st.TableSpec)
+	if st.CDC != nil {
+		d.CDC = s.cdc(st.CDC)
+	}
+	s.out = append(s.out, d)
+}
+
+func (s *scripter) spec(d *Definition, t *ast.TableSpec) {
+	s.columns(d, t.Columns)
+	s.constraints(d, t.Constraints)
+	s.properties(d, t.Properties)
+	if t.Comment != nil {
+		d.Comment = t.Comment.Value
+	}
+	for _, p := range t.Partitioned {
+		c, ok := p.(*ast.Column)
+		if !ok {
+			s.fail(p.Range(), "PIPELINE_SQL_GRAPH_ELEMENT_REGISTRATION_ERROR", "PARTITIONED BY takes column names, no expressions")
+			continue
+		}
+		d.PartitionedBy = append(d.PartitionedBy, Word{strings.Join(c.Name.Strings(), "."), c.Span})
+	}
+	if len(t.ClusterBy) > 0 || t.ClusterAuto {
+		at := d.At
+		if len(t.ClusterBy) > 0 {
+			at = t.ClusterBy[0].Span
+		}
+		if len(t.Partitioned) > 0 {
+			s.fail(at, "SPECIFY_CLUSTER_BY_WITH_PARTITIONED_BY_IS_NOT_ALLOWED", "PARTITIONED BY and CLUSTER BY exclude each other")
+		} else {
+			s.fail(at, "FEATURE_NOT_AVAILABLE", "CLUSTER BY is not available yet")
+		}
+	}
+	if t.Using != nil && !strings.EqualFold(strings.Join(t.Using.Strings(), "."), "delta") {
+		s.hint(t.Using.Span, "tables are stored as Delta", "leave USING out")
+	}
+	if t.Location != nil {
+		s.fail(t.Location.Span, "FEATURE_NOT_AVAILABLE", "LOCATION is not available: tables lie in the project's storage")
+	}
+	for _, o := range t.Options {
+		s.fail(o.Span, "FEATURE_NOT_AVAILABLE", "OPTIONS has no meaning for a table of the project")
+	}
+	for _, c := range t.Other {
+		if c.Kind == "MASK" || c.Kind == "ROW FILTER" || strings.Contains(c.Kind, "ROW FILTER") {
+			s.fail(c.Span, "UNSUPPORTED_FEATURE.ROW_COLUMN_SECURITY", "%s is not supported, and leaving it out would expose data", c.Kind)
+			continue
+		}
+		s.fail(c.Span, "FEATURE_NOT_AVAILABLE", "%s is not available", c.Kind)
+	}
+}
+
+func (s *scripter) columns(d *Definition, cols []ast.ColumnDef) {
+	var out schema.Schema
+	for _, c := range cols {
+		if c.Mask != nil {
+			s.fail(c.Mask.Span, "UNSUPPORTED_FEATURE.ROW_COLUMN_SECURITY", "MASK is not supported, and leaving it out would expose data")
+		}
+		if c.Default != nil || c.Generated != nil || c.Identity != nil {
+			s.fail(c.Span, "FEATURE_NOT_AVAILABLE", "default and generated columns are not available")
+		}
+		if c.Untyped {
+			d.ColumnNames = append(d.ColumnNames, c.Name.Name)
+			continue
+		}
+		t, list := bind.TypeOf(s.text, c.Type)
+		s.list = append(s.list, list...)
+		out.Fields = append(out.Fields, schema.Field{Name: c.Name.Name, Type: t, Nullable: !c.NotNull, Comment: c.Comment})
+	}
+	if len(out.Fields) == 0 {
+		return
+	}
+	d.Columns = &out
+	d.ColumnsAt = cols[0].Span.Join(cols[len(cols)-1].Span)
+}
+
+func (s *scripter) constraints(d *Definition, cs []ast.Constraint) {
+	for i, c := range cs {
+		if c.Kind != ast.Expectation {
+			s.fail(c.Span, "FEATURE_NOT_AVAILABLE", "only expectations (CONSTRAINT name EXPECT (…)) are constraints here")
+			continue
+		}
+		e := Expectation{Cond: c.Cond, At: c.Span, Name: fmt.Sprintf("expectation_%d", i+1)}
+		if c.Name != nil {
+			e.Name = c.Name.Name
+		}
+		e.Action = [...]ExpectAction{ast.Keep: ExpectWarn, ast.DropRow: ExpectDrop, ast.FailUpdate: ExpectFail}[c.Action]
+		d.Expectations = append(d.Expectations, e)
+	}
+}
+
+func (s *scripter) properties(d *Definition, ps []ast.Property) {
+	for _, p := range ps {
+		d.Properties = append(d.Properties, Setting{Key: p.Key, Value: p.Text(), At: p.Span})
+	}
+}
+
+func (s *scripter) view(st *ast.CreateView) {
+	s.legacy(st.Legacy, st.Name.Span)
+	kind := DefineView
+	if st.Temporary || st.Global || st.Legacy != ast.NotLegacy {
+		kind = DefineTemporaryView
+	}
+	if st.Query == nil {
+		s.refuse(st.Name.Span, "CREATE VIEW … USING")
+		return
+	}
+	d := s.definition(kind, st.Name)
+	if kind == DefineTemporaryView && len(d.Name) > 1 {
+		s.fail(st.Name.Span, "INVALID_TEMP_OBJ_QUALIFIER", "a temporary view has a name of one part")
+	}
+	d.Query = st.Query
+	s.columns(&d, st.Columns)
+	s.constraints(&d, st.Constraints)
+	s.properties(&d, st.Properties)
+	if st.Comment != nil {
+		d.Comment = st.Comment.Value
+	}
+	s.out = append(s.out, d)
+}
+
+func (s *scripter) flow(st *ast.CreateFlow) {
+	if len(st.Name.Parts) > 1 {
+		s.fail(st.Name.Span, "MULTIPART_FLOW_NAME_NOT_SUPPORTED", "a flow has a name of one part")
+	}
+	d := s.definition(DefineFlow, st.Name)
+	if st.Comment != nil {
+		d.Comment = st.Comment.Value
+	}
+	switch {
+	case st.CDC != nil:
+		s.legacy(st.CDC.Legacy, st.CDC.Span)
+		d.Target, d.TargetAt, d.CDC, d.Once = st.CDC.Target.Strings(), st.CDC.Target.Span, s.cdc(st.CDC), st.CDC.Once
+	case st.Insert != nil:
+		in := st.Insert
+		d.Target, d.TargetAt, d.Once, d.Query = in.Table.Strings(), in.Table.Span, in.Once, in.Query
+		switch {
+		case in.Overwrite:
+			s.refuse(in.Span, "INSERT OVERWRITE in a flow")
+		case !in.ByName:
+			s.list = append(s.list, diag.At(s.text, in.Table.Span, "PIPELINE_SQL_GRAPH_ELEMENT_REGISTRATION_ERROR",
+				"a flow inserts by name").WithHint("write INSERT INTO "+strings.Join(d.Target, ".")+" BY NAME SELECT …"))
+		case len(in.Columns) > 0 || len(in.Partition) > 0:
+			s.refuse(in.Span, "a column or partition list in a flow")
+		}
+	}
+	s.out = append(s.out, d)
+}
+
+func (s *scripter) set(st *ast.Set) {
+	if st.Key == "" || !st.HasValue {
+		s.refuse(st.Span, "SET without a value")
+		return
+	}
+	s.conf[st.Key] = strings.Trim(st.Value, "'\"")
+}
+
+func (s *scripter) use(st *ast.Use) {
+	parts := st.Name.Strings()
+	switch {
+	case st.Kind == "CATALOG" && len(parts) == 1:
+		s.catalog = parts[0]
+	case len(parts) == 2:
+		s.catalog, s.database = parts[0], parts[1]
+	case len(parts) == 1:
+		s.database = parts[0]
+	default:
+		s.fail(st.Span, "PARSE_SYNTAX_ERROR", "USE takes a database, or a catalog and a database")
+	}
+}
