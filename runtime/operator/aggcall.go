@@ -136,6 +136,7 @@ type distinctSet struct {
 	groups []int32
 	chain  *chains     // entries by group, kept only when groups can be removed
 	dirty  []madeEntry // since the last changelog, likewise
+	isMade column.Bits // entries in dirty that still exist
 }
 
 func newDistinctSet(args []logical.Expr) *distinctSet {
@@ -170,6 +171,8 @@ func (d *distinctSet) first(args []*column.Vector, rows, groups []int32) ([]int3
 			if d.chain != nil {
 				d.chain.add(groups[k], g)
 				d.dirty = append(d.dirty, madeEntry{groups[k], g})
+				d.isMade = d.isMade.Grow(int(g) + 1)
+				d.isMade.Set(int(g))
 			}
 		}
 	}
@@ -225,18 +228,24 @@ func (o *orderedInput) reset() {
 	o.groups = o.groups[:0]
 }
 
-// madeEntry is an entry that was made since the last changelog; -1 once it was
-// removed.
+// madeEntry is an entry that was made since the last changelog.
 type madeEntry struct{ group, entry int32 }
+
+// made calls f for the entries made since the last call that still exist.
+func (d *distinctSet) made(f func(group, entry int32)) {
+	for _, m := range d.dirty {
+		if d.isMade.Get(int(m.entry)) {
+			d.isMade.Unset(int(m.entry))
+			f(m.group, m.entry)
+		}
+	}
+	d.dirty = d.dirty[:0]
+}
 
 // removeEntry forgets an entry; its chain is the caller's.
 func (d *distinctSet) removeEntry(entry int32) {
-	for i := range d.dirty {
-		if d.dirty[i].entry == entry {
-			d.dirty[i].entry = -1
-		}
+	if int(entry)>>6 < len(d.isMade) {
+		d.isMade.Unset(int(entry))
 	}
 	d.table.remove(entry)
 }
-
-func (d *distinctSet) clearDirty() { d.dirty = d.dirty[:0] }

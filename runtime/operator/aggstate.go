@@ -247,12 +247,7 @@ func (s *aggState) Changes(put Put) {
 		if c.distinct == nil {
 			continue
 		}
-		for _, d := range c.distinct.dirty {
-			if d.entry >= 0 {
-				s.putSet(w, i, d.group, d.entry)
-			}
-		}
-		c.distinct.clearDirty()
+		c.distinct.made(func(g, entry int32) { s.putSet(w, i, g, entry) })
 	}
 }
 
@@ -339,6 +334,6 @@ func (s *aggState) restoreSet(i int, key []byte, deleted bool) error {
 	}
 	d := s.a.calls[i].distinct
 	d.first(s.sets[i].cols, []int32{0}, []int32{g})
-	d.clearDirty()
+	d.made(func(_, _ int32) {})
 	return nil
 }

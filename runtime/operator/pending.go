@@ -8,9 +8,6 @@ import (
 
 var errPending = errors.New("build plan: stateful operators over streams are not built yet")
 
-func (bd *builder) window(node logical.Node, out port) (port, watermarked, error) {
-	return nil, nil, errPending
-}
 func (bd *builder) sessionWindow(node logical.Node, out port) (port, watermarked, error) {
 	return nil, nil, errPending
 }
@@ -38,4 +35,8 @@ func sessionOf(n *logical.Aggregate) *logical.SessionWindow {
 			return found
 		}
 	}
+}
+
+func (bd *builder) streamWindow(n *logical.Window, out port) (port, watermarked, error) {
+	return nil, nil, errPending
 }
