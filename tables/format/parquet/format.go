@@ -33,6 +33,22 @@ func (f *Format) Name() string { return Name }
 // pools recycles the buffers of writers.
 type pools struct {
 	leaves sync.Pool
+	spaces sync.Pool
+}
+
+// workspace is what the leaves of a writer share.
+type workspace struct {
+	shred shredder
+	maker pageMaker
+}
+
+func (p *pools) workspace(id pqformat.CompressionCodec) *workspace {
+	w, ok := p.spaces.Get().(*workspace)
+	if !ok {
+		w = &workspace{maker: pageMaker{codec: &codec{}}}
+	}
+	w.maker.codec.id = id
+	return w
 }
 
 func (p *pools) buffers() *leafBuffers {

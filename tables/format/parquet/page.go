@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/parquet-go/parquet-go/encoding/delta"
 	pqformat "github.com/parquet-go/parquet-go/format"
@@ -147,8 +148,12 @@ func (l *leaf) appendValues(b []byte) ([]byte, pqformat.Encoding) {
 			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
 		}
 	case pqformat.FixedLenByteArray:
-		for _, v := range l.i128 {
-			b = appendFixed(b, v, l.size)
+		at, size := len(b), l.size
+		b = slices.Grow(b, size*len(l.i128))[:at+size*len(l.i128)]
+		for _, v := range l.i128 { // the high bytes first; the low eight overwrite the rest
+			binary.BigEndian.PutUint64(b[at:], uint64(v.Hi)<<(8*(16-size)&63))
+			binary.BigEndian.PutUint64(b[at+size-8:], v.Lo)
+			at += size
 		}
 	default:
 		if l.useDict {

@@ -36,8 +36,9 @@ type slot struct {
 
 // shredder splits the columns of a batch into leaves, with recycled scratch.
 type shredder struct {
-	rows  []int32
-	slots [][]slot // by depth
+	rows    []int32
+	entries []int32  // of a dictionary
+	slots   [][]slot // by depth
 }
 
 // column adds the rows of s of one top-level column.
@@ -108,10 +109,11 @@ func (h *shredder) values(l *leaf, v *column.Vector, s span) {
 		l.addRemapped(v, s)
 		return
 	}
-	rows := make([]int32, 0, s.len())
+	rows := h.entries[:0]
 	for i := range s.len() {
 		rows = append(rows, v.Index[s.at(i)])
 	}
+	h.entries = rows
 	l.add(v.Dict, span{rows: rows})
 }
 

@@ -23,15 +23,13 @@ const (
 
 // writer writes one file.
 type writer struct {
-	w       io.Writer
-	spec    format.WriteSpec
-	pools   *pools
-	cols    []*node // nil for VOID columns
-	leaves  []*leaf
-	meta    pqformat.FileMetaData
-	shred   shredder
-	maker   pageMaker
-	scratch []int32
+	w      io.Writer
+	spec   format.WriteSpec
+	pools  *pools
+	cols   []*node // nil for VOID columns
+	leaves []*leaf
+	meta   pqformat.FileMetaData
+	*workspace
 
 	groupBytes int64 // size of a row group before compression
 	offset     int64 // bytes written
@@ -65,7 +63,7 @@ func newWriter(w io.Writer, spec format.WriteSpec, o writeOptions) (*writer, err
 		l.leafBuffers = o.pools.buffers()
 		out.startDict(l)
 	}
-	out.maker.codec = &codec{id: o.codec}
+	out.workspace = o.pools.workspace(o.codec)
 	out.meta = pqformat.FileMetaData{Version: 1, Schema: b.elements, CreatedBy: createdBy, RowGroups: []pqformat.RowGroup{}}
 	for range out.leaves {
 		out.meta.ColumnOrders = append(out.meta.ColumnOrders, pqformat.ColumnOrder{Value: &pqformat.TypeDefinedOrder{}})
@@ -286,6 +284,10 @@ func (w *writer) release() {
 		l.out = l.out[:0]
 		w.pools.put(l.leafBuffers)
 	}
+	if cap(w.maker.page) <= 8<<20 {
+		w.pools.spaces.Put(w.workspace)
+	}
+	w.workspace = nil
 }
 
 // stats describes the file, leaf by leaf.
