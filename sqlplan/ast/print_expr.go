@@ -310,7 +310,8 @@ func (p *printer) formCall(x *Call) bool {
 	}
 	switch x.Form {
 	case ExtractCall:
-		p.w("EXTRACT(")
+		p.name(x.Name)
+		p.w("(")
 		p.ident(Ident{Name: a[0].(*StringLit).Value})
 		p.w(" FROM ")
 		p.expr(a[1])

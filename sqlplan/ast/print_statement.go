@@ -1,6 +1,9 @@
 package ast
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // statement writes a statement.
 //
@@ -419,7 +422,11 @@ func (p *printer) set(s *Set) {
 		p.w(" ", setText(s.Key))
 	}
 	if s.HasValue {
-		p.w(" = ", s.Value)
+		v := s.Value
+		if strings.IndexByte(v, ';') >= 0 {
+			v = "`" + v + "`"
+		}
+		p.w(" = ", v)
 	}
 }
 

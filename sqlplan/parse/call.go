@@ -6,8 +6,6 @@ import (
 
 // call reads the arguments of a function and what follows them.
 func (p *parser) call(n ast.Name) *ast.Call {
-	p.enter()
-	defer p.leave()
 	c := &ast.Call{Name: n}
 	p.expectOp("(")
 	if !p.isOp(")") {
@@ -82,7 +80,7 @@ func (p *parser) tableArg() ast.Expr {
 		if p.isOp("(") {
 			a.OrderBy = parenList(p, p.sortItem)
 		} else {
-			a.OrderBy = list(p, p.sortItem)
+			a.OrderBy = []ast.SortItem{p.sortItem()}
 		}
 	}
 	a.Pos = p.pos(start)
@@ -157,8 +155,6 @@ func (p *parser) specialCall() ast.Expr {
 
 func (p *parser) cast() ast.Expr {
 	t := p.advance()
-	p.enter()
-	defer p.leave()
 	p.expectOp("(")
 	x := p.expr()
 	p.expect("AS")
@@ -171,8 +167,6 @@ func (p *parser) cast() ast.Expr {
 func (p *parser) structCall() ast.Expr {
 	id := p.ident()
 	c := &ast.Call{Name: ast.Name{Pos: id.Pos, Parts: []ast.Ident{id}}}
-	p.enter()
-	defer p.leave()
 	p.expectOp("(")
 	if !p.isOp(")") {
 		c.Args = list(p, func() ast.Expr {

@@ -134,35 +134,12 @@ func (p *parser) cdcComplete(c *ast.AutoCDC, start int) {
 	}
 }
 
-// cdcSource reads what AUTO CDC reads from. Its clauses are no aliases.
+// cdcSource reads what AUTO CDC reads from.
 func (p *parser) cdcSource() ast.Relation {
-	switch {
-	case p.isWords("STREAM") && p.streamAhead():
-		start := p.start()
-		p.i++
-		if p.isOp("(") {
-			p.i = p.i - 1
-			return p.stream()
-		}
-		n := p.name()
-		if !p.isOp("(") {
-			return &ast.Table{Pos: p.pos(start), Name: n, Stream: true}
-		}
-		f := p.tableCall(n)
-		f.Stream = true
-		f.Pos = p.pos(start)
-		return f
-	case p.isOp("("):
-		return p.parenRel(false)
-	}
-	start := p.start()
-	n := p.name()
-	if p.isOp("(") {
-		f := p.tableCall(n)
-		f.Pos = p.pos(start)
-		return f
-	}
-	return &ast.Table{Pos: p.pos(start), Name: n}
+	p.cdcSourcing = true
+	r := p.relPrimary(false)
+	p.cdcSourcing = false
+	return r
 }
 
 // columnList reads (a, b), a, b or * EXCEPT (a, b).

@@ -45,7 +45,7 @@ func plainName(s string) bool {
 
 func (p *parser) invalidName(r diag.Range, s string) {
 	d := diag.At(p.text, r, "INVALID_IDENTIFIER", "The unquoted identifier "+s+" is invalid")
-	panic(bailout{d.WithHint("write it in back quotes: `" + s + "`")})
+	panic(bailout{d: d.WithHint("write it in back quotes: `" + s + "`")})
 }
 
 // declared reads a name where no expression can follow, and says so clearly

@@ -78,7 +78,7 @@ func (p *parser) checkFloat(n *ast.NumberLit, ty, limit string) {
 }
 
 func (p *parser) outOfRange(n *ast.NumberLit, ty, lo, hi string) {
-	panic(bailout{diag.At(p.text, n.Span, "INVALID_NUMERIC_LITERAL_RANGE",
+	panic(bailout{d: diag.At(p.text, n.Span, "INVALID_NUMERIC_LITERAL_RANGE",
 		"Numeric literal "+clip(n.Text)+" is outside the valid range for "+ty+" with minimum value of "+lo+
 			" and maximum value of "+hi+". Please adjust the value accordingly.")})
 }

@@ -57,14 +57,7 @@ func whole[T any](t *diag.Text, semicolon bool, read func(*parser) T) (v T, errs
 		return v, diag.List{diag.At(t, diag.Range{}, "PARSE_EMPTY_STATEMENT", "Syntax error, unexpected empty statement.")}
 	}
 	defer func() {
-		r := recover()
-		b, ok := r.(bailout)
-		if r != nil && !ok {
-			panic(r)
-		}
-		if ok {
-			p.errs = append(p.errs, b.d)
-		}
+		p.catch(recover())
 		errs = p.errs
 		errs.Sort()
 	}()

@@ -17,19 +17,47 @@ const maxChain = 50_000
 // bailout, which clause and statement ends catch.
 type parser struct {
 	*lexed
-	text      *diag.Text
-	i         int
-	end       int // index of the token that ends the running query: ")" or the statement's end
-	depth     int
-	params    int // ? seen in this statement
-	errs      diag.List
-	query     []int8    // memo of isQuery by token: 0 unknown, 1 yes, 2 no
-	inserting bool      // in the query of INSERT: DEFAULT is a value
-	defines   *ast.Name // what the statement makes, once it is read
+	text        *diag.Text
+	i           int
+	end         int // index of the token that ends the running query: ")" or the statement's end
+	depth       int
+	params      int // ? seen in this statement
+	errs        diag.List
+	query       []int8    // memo of isQuery by token: 0 unknown, 1 yes, 2 no
+	failed      bool      // a fault of this statement was caught
+	cdcSourcing bool      // in FROM of AUTO CDC: its clauses are no aliases
+	inserting   bool      // in the query of INSERT: DEFAULT is a value
+	defines     *ast.Name // what the statement makes, once it is read
 }
 
 // bailout carries a diagnostic out of a construct that cannot be read.
-type bailout struct{ d diag.Diagnostic }
+type bailout struct {
+	d      diag.Diagnostic
+	silent bool // the fault is noted already
+}
+
+// catch notes the fault of a bailout. It reports false if r is no bailout, and
+// goes on with any other panic.
+func (p *parser) catch(r any) bool {
+	if r == nil {
+		return false
+	}
+	b, ok := r.(bailout)
+	if !ok {
+		panic(r)
+	}
+	p.failed = true
+	for _, e := range p.errs {
+		// One fault at one place is enough: the rest follows from it.
+		if e.Span.Start == b.d.Span.Start {
+			return true
+		}
+	}
+	if !b.silent {
+		p.errs = append(p.errs, b.d)
+	}
+	return true
+}
 
 func newParser(t *diag.Text) *parser {
 	p := &parser{lexed: lex(t.Body), text: t}
@@ -179,6 +207,9 @@ func (p *parser) fail(what string) {
 
 // failAt is fail at another token.
 func (p *parser) failAt(t token, what string) {
+	if t.kind == bad && t.end == len(p.src) && t.end > t.start+1 {
+		panic(bailout{silent: true}) // the lexer has said that a quote is open
+	}
 	near := "end of input"
 	if t.kind != eof {
 		near = "'" + clip(p.textOf(t)) + "'"
@@ -188,15 +219,20 @@ func (p *parser) failAt(t token, what string) {
 		msg += ": " + what
 	}
 	d := diag.At(p.text, tokRange(t), "PARSE_SYNTAX_ERROR", msg)
-	if t.kind == word && keywords[t.up] {
+	if t.kind == word && keywords[t.up] && nameExpected(what) {
 		d = d.WithHint("to use the word as a name, write it in back quotes: `" + p.textOf(t) + "`")
 	}
-	panic(bailout{d})
+	panic(bailout{d: d})
+}
+
+// nameExpected reports whether a name could have stood at the fault.
+func nameExpected(what string) bool {
+	return what == "expected an expression" || what == "expected a table" || what == "expected a name"
 }
 
 // failCode leaves the construct with an error of its own class.
 func (p *parser) failCode(r diag.Range, code diag.Code, msg string) {
-	panic(bailout{diag.At(p.text, r, code, msg)})
+	panic(bailout{d: diag.At(p.text, r, code, msg)})
 }
 
 // report notes an error and goes on.
@@ -239,15 +275,9 @@ func (p *parser) chain(n int) {
 func (p *parser) clause(f func()) {
 	first, depth, end := p.i, p.depth, p.end
 	defer func() {
-		r := recover()
-		if r == nil {
+		if !p.catch(recover()) {
 			return
 		}
-		b, ok := r.(bailout)
-		if !ok {
-			panic(r)
-		}
-		p.errs = append(p.errs, b.d)
 		p.depth, p.end = depth, end
 		p.skipClause(first)
 	}()

@@ -58,9 +58,11 @@ func (p *parser) pipeOp() ast.PipeOp {
 		return p.pipeSetOp(start)
 	case p.isWords("PIVOT"):
 		v := p.pivot(nil)
+		p.pivotClash(p.unpivotAhead(), start)
 		return &ast.PipePivot{Pos: p.pos(start), Pivot: v}
 	case p.isWords("UNPIVOT"):
 		u := p.unpivot(nil)
+		p.pivotClash(p.isWords("PIVOT") && p.at(1).isOp("("), start)
 		return &ast.PipeUnpivot{Pos: p.pos(start), Unpivot: u}
 	case p.isWords("TABLESAMPLE"):
 		s := p.sample()
@@ -81,13 +83,21 @@ func (p *parser) pipeOp() ast.PipeOp {
 	return nil
 }
 
+// pivotClash refuses PIVOT and UNPIVOT in one operator.
+func (p *parser) pivotClash(clash bool, start int) {
+	if clash {
+		p.failCode(p.since(start), "NOT_ALLOWED_IN_FROM.UNPIVOT_WITH_PIVOT",
+			"Not allowed in the FROM clause: UNPIVOT clause together with PIVOT clause.")
+	}
+}
+
 // assign reads name = expr.
 func (p *parser) assign() ast.Assign {
 	start := p.start()
 	n := p.name()
 	p.expectOp("=")
 	var x ast.Expr
-	if p.isWords("DEFAULT") && p.at(1).kind != op {
+	if n := p.at(1); p.isWords("DEFAULT") && (n.kind != op || n.isOp(",") || n.isOp(";") || n.isOp(")")) {
 		t := p.advance()
 		x = &ast.Default{Pos: ast.Pos{Span: tokRange(t)}}
 	} else {

@@ -209,8 +209,6 @@ func (p *parser) caseAhead() bool {
 func (p *parser) caseExpr() ast.Expr {
 	start := p.start()
 	p.i++
-	p.enter()
-	defer p.leave()
 	n := &ast.Case{}
 	if !p.isWords("WHEN") {
 		n.Operand = p.expr()

@@ -80,12 +80,13 @@ func (p *parser) queryStart(i int) bool {
 // parenQuery reads (query). Faults inside leave the rest of the text alone.
 func (p *parser) parenQuery() *ast.Query {
 	open := p.expectOp("(")
-	end := p.end
+	end, cdc := p.end, p.cdcSourcing
 	if open.match > 0 {
 		p.end = open.match
 	}
+	p.cdcSourcing = false
 	q := p.queryExpr()
-	p.end = end
+	p.end, p.cdcSourcing = end, cdc
 	p.expectOp(")")
 	return q
 }

@@ -24,23 +24,10 @@ func (p *parser) from() ast.Relation {
 		case p.unpivotAhead():
 			x = p.unpivot(x)
 		default:
-			p.pivotClash(x)
 			return x
 		}
 	}
 	return x
-}
-
-// pivotClash refuses PIVOT and UNPIVOT in one FROM.
-func (p *parser) pivotClash(x ast.Relation) {
-	u, ok := x.(*ast.Unpivot)
-	if !ok {
-		return
-	}
-	if _, ok := u.Input.(*ast.Pivot); ok {
-		p.failCode(u.Span, "NOT_ALLOWED_IN_FROM.UNPIVOT_WITH_PIVOT",
-			"Not allowed in the FROM clause: UNPIVOT clause together with PIVOT clause.")
-	}
 }
 
 func isLateral(r ast.Relation) bool {
@@ -162,8 +149,6 @@ func (p *parser) nearest() *ast.Nearest {
 
 // relPrimary reads one relation without joins.
 func (p *parser) relPrimary(lateral bool) ast.Relation {
-	p.enter()
-	defer p.leave()
 	t := p.tok()
 	switch {
 	case p.i >= p.end:

@@ -29,7 +29,7 @@ func (p *parser) property() ast.Property {
 	start := p.start()
 	pr := ast.Property{}
 	if p.isString() {
-		pr.Key = p.stringLit().Value
+		pr.Key = stringValue(p.advance(), p.src) // the next string is the value
 	} else {
 		pr.Key = p.propertyKey()
 	}
@@ -137,7 +137,7 @@ func (p *parser) setConf(start int) ast.Statement {
 		if strings.ContainsAny(s.Key, " \t\n'\"") && p.src[keyStart] != '`' {
 			d := diag.At(p.text, s.KeySpan.Span, "INVALID_SET_SYNTAX",
 				"Expected format is 'SET', 'SET key', or 'SET key=value'. If you want to include special characters in key, or include semicolon in value, please use backquotes, e.g., SET `key`=`value`.")
-			panic(bailout{d})
+			panic(bailout{d: d})
 		}
 	}
 	if p.acceptOp("=") {
@@ -244,7 +244,7 @@ func (p *parser) describe() ast.Statement {
 	next := p.at(1)
 	named := next.kind == word || next.kind == quoted
 	switch {
-	case p.isWords("FUNCTION") && (named || next.isOp("=") || p.at(1).kind == op && !next.isOp(".")):
+	case p.isWords("FUNCTION") && (named || next.kind == str || next.isOp("=") || p.at(1).kind == op && !next.isOp(".")):
 		p.i++
 		s.What, s.Extended = "FUNCTION", p.accept("EXTENDED")
 		n := p.functionName()
@@ -254,7 +254,7 @@ func (p *parser) describe() ast.Statement {
 		s.What, s.Extended = "NAMESPACE", p.accept("EXTENDED")
 		n := p.name()
 		s.Name = &n
-	case p.isWords("QUERY") && (named || next.isOp("(")), p.queryStart(p.i), p.isOp("("):
+	case p.isWords("QUERY") && (named || next.isOp("(")), p.queryStart(p.i) && !p.isWords("TABLE"), p.isOp("("):
 		p.accept("QUERY")
 		s.What = "QUERY"
 		s.Query = p.queryExpr()

@@ -11,22 +11,16 @@ import (
 func (p *parser) script() (s ast.Statement) {
 	first, faults := p.i, len(p.errs)
 	p.setEnd()
-	p.params, p.defines, p.inserting = 0, nil, false
+	p.params, p.defines = 0, nil
+	p.inserting, p.failed, p.cdcSourcing = false, false, false
 	defer func() {
-		r := recover()
-		b, ok := r.(bailout)
-		if r != nil && !ok {
-			panic(r)
-		}
-		if ok {
-			p.errs = append(p.errs, b.d)
-		}
+		p.catch(recover())
 		p.depth = 0
 		p.i = max(p.i, p.end)
 		if p.toks[first].kind == bad || p.i == first {
 			p.i = max(p.i, min(first+1, len(p.toks)-1))
 		}
-		if len(p.errs) > faults || s == nil {
+		if p.failed || len(p.errs) > faults || s == nil || p.openEnded(p.toks[first].start) {
 			s = &ast.Broken{Pos: ast.Pos{Span: diag.Range{Start: p.toks[first].start, End: p.toks[max(p.i-1, first)].end}}, Name: p.defines}
 		}
 		p.end = len(p.toks) - 1
@@ -36,6 +30,13 @@ func (p *parser) script() (s ast.Statement) {
 		p.fail("")
 	}
 	return s
+}
+
+// openEnded reports whether the lexer found an open quote or comment in the
+// statement that starts at start: it took all text to the end.
+func (p *parser) openEnded(start int) bool {
+	n := len(p.lexed.errs)
+	return n > 0 && p.lexed.errs[n-1].start >= start && p.toks[p.i].kind == eof
 }
 
 // setEnd finds the token that ends the statement at the cursor.
@@ -152,7 +153,7 @@ func (p *parser) outside() ast.Statement {
 	if !ok {
 		if w := nearest(t.up, statementWords); w != "" {
 			d := diag.At(p.text, tokRange(t), "PARSE_SYNTAX_ERROR", "Syntax error at or near '"+clip(p.textOf(t))+"'")
-			panic(bailout{d.WithHint("did you mean " + w + "?")})
+			panic(bailout{d: d.WithHint("did you mean " + w + "?")})
 		}
 		p.fail("expected a statement")
 	}
@@ -167,6 +168,9 @@ func (p *parser) unsupported(start, n int) ast.Statement {
 	for k := 1; k <= n && p.at(k).kind == word; k++ {
 		kind += " " + p.at(k).up
 	}
+	if kind == "BEGIN" {
+		p.compound()
+	}
 	for !p.ended() {
 		p.i++
 	}
@@ -175,6 +179,27 @@ func (p *parser) unsupported(start, n int) ast.Statement {
 	}
 	pos := p.pos(start)
 	return &ast.Unsupported{Pos: pos, Kind: kind, Text: p.src[pos.Span.Start:pos.Span.End]}
+}
+
+// compound goes over BEGIN ... END with the statements inside.
+func (p *parser) compound() {
+	depth := 0
+	for p.tok().kind != eof {
+		t := p.advance()
+		switch {
+		case t.isWord("BEGIN"), t.isWord("CASE"):
+			depth++
+		case t.isWord("END"):
+			if p.acceptAny("IF", "WHILE", "FOR", "LOOP", "REPEAT") == "" {
+				p.accept("CASE")
+				depth--
+			}
+		}
+		if depth <= 0 {
+			break
+		}
+	}
+	p.setEnd()
 }
 
 var statementWords = strings.Fields("SELECT WITH FROM VALUES INSERT CREATE DROP SET RESET USE SHOW DESCRIBE EXPLAIN DECLARE TRUNCATE CACHE REFRESH ALTER MERGE DELETE UPDATE")

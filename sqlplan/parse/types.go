@@ -246,7 +246,7 @@ func (p *parser) columnOption(c *ast.ColumnDef, options bool) bool {
 // once fails when a column option is written twice.
 func (p *parser) once(seen bool, what string, start int) {
 	if seen {
-		p.failCode(p.since(start), "CREATE_TABLE_COLUMN_DESCRIPTOR_DUPLICATE",
+		p.failCode(diag.Range{Start: start, End: max(start, p.tok().end)}, "CREATE_TABLE_COLUMN_DESCRIPTOR_DUPLICATE",
 			"CREATE TABLE column specifies descriptor \""+what+"\" more than once, which is invalid.")
 	}
 }

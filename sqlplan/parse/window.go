@@ -40,10 +40,7 @@ func (p *parser) window() *ast.Window {
 	}
 	switch {
 	case p.accept("CLUSTER", "BY"):
-		w.PartitionBy = list(p, p.expr)
-		for _, x := range w.PartitionBy {
-			w.OrderBy = append(w.OrderBy, ast.SortItem{Pos: ast.Pos{Span: x.Range()}, X: x})
-		}
+		w.PartitionBy = list(p, p.expr) // as Spark has it: no order
 	default:
 		if p.accept("PARTITION", "BY") || p.accept("DISTRIBUTE", "BY") {
 			w.PartitionBy = list(p, p.expr)

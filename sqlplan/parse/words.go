@@ -55,6 +55,9 @@ func (p *parser) aliasAhead(table bool) bool {
 	case noAlias[t.up]:
 		return false
 	}
+	if table && p.cdcSourcing && cdcClause(t, next) {
+		return false
+	}
 	switch t.up {
 	case "GROUP", "ORDER", "SORT", "CLUSTER", "DISTRIBUTE", "PARTITION":
 		return !next.isWord("BY")
@@ -64,12 +67,35 @@ func (p *parser) aliasAhead(table bool) bool {
 		return !(next.kind == word || next.kind == quoted) || !p.at(2).isWord("AS")
 	case "WATERMARK":
 		return next.kind == op || next.kind == eof
+	case "APPROX", "EXACT":
+		return !table || !next.isWord("NEAREST")
 	case "FOR":
 		return !table || next.kind == op || next.kind == eof
 	case "GROUPING":
 		return !next.isWord("SETS")
 	}
 	return true
+}
+
+// cdcClause reports whether a clause of AUTO CDC starts with the two tokens.
+func cdcClause(t, next token) bool {
+	switch t.up {
+	case "KEYS":
+		return next.isOp("(")
+	case "IGNORE":
+		return next.isWord("NULL")
+	case "APPLY", "STORED":
+		return next.isWord("AS")
+	case "DELETE", "TRUNCATE":
+		return next.isWord("WHEN")
+	case "SEQUENCE":
+		return next.isWord("BY")
+	case "COLUMNS":
+		return next.kind == word || next.kind == quoted || next.isOp("*") || next.isOp("(")
+	case "TRACK":
+		return next.isWord("HISTORY")
+	}
+	return false
 }
 
 // operandAhead reports whether the current word may start an operand as a name.
