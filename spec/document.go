@@ -120,7 +120,10 @@ func syntaxError(file *diag.File, err error) diag.Diagnostic {
 func brokenLine(file *diag.File, named int) int {
 	budget := 4 << 20 // bytes to read at most
 	last := 0
-	for line := max(1, named-1); budget > 0; line++ {
+	for line := max(1, named-1); ; line++ {
+		if budget < 0 {
+			return named
+		}
 		end := file.Offset(line+1, 1)
 		budget -= end + 1000
 		if _, _, err := decodeNodes(file.Src[:end]); err == nil {

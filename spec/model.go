@@ -34,7 +34,7 @@ type Pipeline struct {
 	Memory             Memory
 
 	Sources  []*Source
-	Datasets []*Dataset // tables and views, in document order, fragments last
+	Datasets []*Dataset // streaming tables, materialized views, views; those of fragments last
 	Flows    []*Flow    // only those at the top level; tables hold their own
 	Sinks    []*Sink
 

@@ -281,7 +281,7 @@ func (w *walker) cutTexts(o *object, n *yaml.Node, entries []entry) map[int]cutK
 			k = o.find(e.key.Value)
 		}
 		switch {
-		case k == nil && isNothing(e.val) && owner >= 0:
+		case k == nil && owner >= 0 && w.isPiece(e):
 			if cut[owner] == cutNone {
 				cut[owner] = cutOwner
 				prev := mapScalar(w.file, resolve(entries[owner].val))
@@ -299,9 +299,14 @@ func (w *walker) cutTexts(o *object, n *yaml.Node, entries []entry) map[int]cutK
 	return cut
 }
 
-// isNothing reports whether a flow mapping's value is not written at all.
-func isNothing(n *yaml.Node) bool {
-	return n.Kind == yaml.ScalarNode && n.Tag == "!!null" && n.Value == ""
+// isPiece reports whether a key of a flow mapping stands alone, without colon
+// and value.
+func (w *walker) isPiece(e entry) bool {
+	if e.val.Kind != yaml.ScalarNode || e.val.Tag != "!!null" || e.val.Value != "" || e.key.Kind != yaml.ScalarNode {
+		return false
+	}
+	rest := strings.TrimLeft(w.file.Src[mapScalar(w.file, e.key).end:], " \t\r\n")
+	return !strings.HasPrefix(rest, ":")
 }
 
 func isPlain(n *yaml.Node) bool {
