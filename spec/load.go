@@ -86,6 +86,9 @@ func Load(path string, opts Options) (*Pipeline, diag.List, error) {
 	b.libraries()
 	b.sqlFiles()
 	b.checkNames()
+	if err := b.lock(); err != nil {
+		return nil, nil, err
+	}
 	return b.p, b.finish(), nil
 }
 

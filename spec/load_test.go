@@ -105,6 +105,9 @@ func summary(p *Pipeline) string {
 	for _, s := range p.Sources {
 		fmt.Fprintf(&b, "source %s\n", s.Name)
 	}
+	for _, name := range p.Lock.Names() {
+		fmt.Fprintf(&b, "lock %s: %s\n", name, p.Lock.Schema(name).Body)
+	}
 	return b.String()
 }
 

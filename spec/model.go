@@ -38,6 +38,7 @@ type Pipeline struct {
 	Flows    []*Flow    // only those at the top level; tables hold their own
 	Sinks    []*Sink
 
+	Lock     *Lock      // pinned schemas; nil if there is no lock file
 	SQLFiles []*SQLFile // files that the libraries name, ${key} replaced
 }
 

@@ -56,7 +56,7 @@ func references(s string) []reference {
 // put in maps to the place of its ${key}.
 func (w *walker) substitute(m mapped, secrets bool) (mapped, bool) {
 	refs := references(m.body)
-	if len(refs) == 0 {
+	if len(refs) == 0 || w.verbatim {
 		return m, true
 	}
 	out := mapped{start: m.start, end: m.end, approx: m.approx}

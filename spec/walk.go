@@ -19,6 +19,7 @@ type walker struct {
 	confPairs []pair
 	formats   map[*object][]string // what the caller can read and write
 	pathless  map[string]bool      // sources that read no files
+	verbatim  bool                 // ${key} is text
 }
 
 // record is a mapping of the document, checked against its object.
