@@ -70,7 +70,7 @@ func (c *checker) fields(fields []schema.Field, prefix string) {
 			seen[low] = true
 		}
 		if f.Name == "" {
-			c.add(path, "DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES", "has an empty name", "give it a name: `AS name`")
+			c.add(path, "DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES", "is a column with an empty name", "give it a name: `AS name`")
 		}
 		if i := strings.IndexAny(f.Name, invalidCharacters); i >= 0 {
 			c.add(path, "DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES", fmt.Sprintf("has the character %q in its name, which tables cannot hold", f.Name[i]),

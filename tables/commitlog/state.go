@@ -46,17 +46,19 @@ func (s *State) Apply(v int64, c *Commit) error {
 	if v != s.version+1 {
 		panic(fmt.Sprintf("bug: commitlog: version %d applied to version %d", v, s.version))
 	}
+	protocol, metadata := s.protocol, s.metadata
 	if c.Protocol != nil {
-		s.protocol = c.Protocol
+		protocol = c.Protocol
 	}
 	if c.Metadata != nil {
-		s.metadata = c.Metadata
+		metadata = c.Metadata
 	}
-	if (c.Protocol != nil || c.Metadata != nil) && s.protocol != nil && s.metadata != nil {
-		if err := s.protocol.Readable(s.metadata); err != nil {
+	if (c.Protocol != nil || c.Metadata != nil) && protocol != nil && metadata != nil {
+		if err := protocol.Readable(metadata); err != nil {
 			return fmt.Errorf("version %d: %w", v, err)
 		}
 	}
+	s.protocol, s.metadata = protocol, metadata
 	if len(c.Txns) > 0 {
 		s.txns = maps.Clone(s.txns)
 		for _, t := range c.Txns {
