@@ -63,7 +63,6 @@ type Options struct {
 	// For writing.
 	KeepNullFields bool // ignoreNullFields=false
 	SortKeys       bool
-	Pretty         bool
 }
 
 // DefaultOptions returns Spark's defaults.
@@ -123,8 +122,6 @@ func (o *Options) boolOption(name string) *bool {
 		return &o.InferTimestamp
 	case "sortkeys":
 		return &o.SortKeys
-	case "pretty":
-		return &o.Pretty
 	}
 	return nil
 }
@@ -182,6 +179,10 @@ func (o *Options) set(name, value string) *OptionError {
 	case "locale":
 		if !strings.EqualFold(value, "en-US") && !strings.EqualFold(value, "en_US") {
 			return &OptionError{Value: value, Reason: "is not supported: only en-US is"}
+		}
+	case "pretty":
+		if b, ok := parseFlag(value); !ok || b {
+			return &OptionError{Value: value, Reason: "is not supported"}
 		}
 	case "singlevariantcolumn":
 		return &OptionError{Value: value, Reason: "is not supported"}

@@ -1,0 +1,159 @@
+package json
+
+import (
+	"errors"
+	"io"
+
+	codec "pipelines/tables/codec/json"
+	"pipelines/tables/column"
+	"pipelines/tables/format"
+	"pipelines/tables/format/block"
+)
+
+// maxBatchBytes ends a batch early, so that the offsets of text vectors fit.
+const maxBatchBytes = 512 << 20
+
+// scanner reads one file.
+type scanner struct {
+	r    *block.Reader
+	dec  *codec.Decoder
+	spec format.ReadSpec
+	opts codec.Options
+	name string
+	sep  []byte
+	rows int // of a batch
+
+	cur  block.Block
+	done bool
+}
+
+func newScanner(r *block.Reader, dec *codec.Decoder, o codec.Options, name string, spec format.ReadSpec) *scanner {
+	s := &scanner{r: r, dec: dec, spec: spec, opts: o, name: name, rows: spec.BatchRows}
+	if s.rows <= 0 {
+		s.rows = column.BatchRows
+	}
+	if o.LineSep != "" {
+		s.sep = []byte(o.LineSep)
+	}
+	return s
+}
+
+// Next returns the next batch.
+func (s *scanner) Next() (*column.Batch, error) {
+	if s.done {
+		return nil, io.EOF
+	}
+	b := s.spec.Pool.Batch()
+	for _, f := range s.spec.Columns.Fields {
+		b.Cols = append(b.Cols, s.spec.Pool.Vector(f.Type))
+	}
+	s.dec.BindColumns(b.Cols)
+	var err error
+	switch {
+	case s.opts.MultiLine:
+		err = s.whole()
+	case s.sep != nil:
+		err = s.records()
+	default:
+		err = s.decodeLines()
+	}
+	if err == io.EOF {
+		s.done = true
+		err = nil
+	}
+	s.dec.Finish()
+	b.Len = s.dec.Rows()
+	if err == nil && b.Len > 0 {
+		return b, nil
+	}
+	b.Release()
+	if err != nil {
+		s.done = true
+		return nil, err
+	}
+	return nil, io.EOF
+}
+
+// decodeLines fills the batch from blocks of lines.
+func (s *scanner) decodeLines() error {
+	for bytes := 0; s.dec.Rows() < s.rows && bytes < maxBatchBytes; {
+		if s.cur.From == s.cur.End {
+			next, err := s.r.Lines()
+			if err != nil {
+				return err
+			}
+			s.cur = next
+		}
+		at, err := s.dec.DecodeLines(s.cur.Buf, s.cur.From, s.cur.End, s.rows)
+		if err != nil {
+			return s.recordError(err, s.cur.Offset)
+		}
+		bytes += at - s.cur.From
+		s.cur.Offset += int64(at - s.cur.From)
+		s.cur.From = at
+	}
+	return nil
+}
+
+// records fills the batch record by record.
+func (s *scanner) records() error {
+	for bytes := 0; s.dec.Rows() < s.rows && bytes < maxBatchBytes; {
+		rec, offset, err := s.r.Records(s.sep)
+		if err != nil {
+			return err
+		}
+		if _, err := s.dec.DecodeRows(rec); err != nil {
+			return s.recordError(err, offset)
+		}
+		bytes += len(rec)
+	}
+	return nil
+}
+
+// whole decodes the file as one value; its batch may be longer than usual.
+func (s *scanner) whole() error {
+	all, err := s.r.All()
+	if err != nil {
+		return err
+	}
+	if _, err := s.dec.DecodeRows(all.Buf[all.From:all.End]); err != nil {
+		return s.recordError(err, all.Offset)
+	}
+	return io.EOF
+}
+
+// recordError names the file and place of a record that FAILFAST met.
+func (s *scanner) recordError(err error, offset int64) error {
+	e, ok := errors.AsType[*codec.RecordError](err)
+	if !ok {
+		return err
+	}
+	rec := e.Record
+	if len(rec) > 200 {
+		rec = rec[:200]
+	}
+	at := int64(e.Offset)
+	if s.sep == nil && !s.opts.MultiLine {
+		at -= int64(s.cur.From)
+	}
+	return &format.RecordError{File: s.name, Offset: offset + at, Class: "FAILED_READ_FILE.NO_HINT", Record: string(rec),
+		Err: errorText{"[MALFORMED_RECORD_IN_PARSING.WITHOUT_SUGGESTION] " + e.Error() + " (mode FAILFAST)", e.Err}}
+}
+
+// errorText is an error with its own text around a cause.
+type errorText struct {
+	text  string
+	cause error
+}
+
+func (e errorText) Error() string { return e.text }
+func (e errorText) Unwrap() error { return e.cause }
+
+// Counts returns what was met so far.
+func (s *scanner) Counts() format.Counts {
+	st := s.dec.Stats()
+	return format.Counts{Records: st.Records, Corrupt: st.Corrupt, Dropped: st.Dropped, Bytes: s.r.Bytes()}
+}
+
+// Close closes the file.
+func (s *scanner) Close() error { return s.r.Close() }
