@@ -2,7 +2,9 @@ package parquet
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"hash/crc32"
 	"slices"
 
 	pqformat "github.com/parquet-go/parquet-go/format"
@@ -18,6 +20,8 @@ const (
 	maxDictVector = column.BatchRows
 )
 
+var errChecksum = errors.New("a page does not match its checksum")
+
 // leafReader reads one column of the file, row group by row group.
 type leafReader struct {
 	f     *file
@@ -29,6 +33,7 @@ type leafReader struct {
 	emit emitter
 	// asDict allows dst to become a dictionary vector.
 	asDict bool
+	verify bool // page checksums
 
 	win     window
 	meta    *pqformat.ColumnMetaData
@@ -147,8 +152,17 @@ func (r *leafReader) nextPage(skip int) (int, error) {
 	}
 }
 
+// body returns the stored bytes of the page at off, checked by their checksum.
+func (r *leafReader) body(off int64) ([]byte, error) {
+	b, err := r.win.fetch(off, int64(r.page.compressed))
+	if err == nil && r.page.hasCRC && r.verify && crc32.ChecksumIEEE(b) != uint32(r.page.crc) {
+		err = errChecksum
+	}
+	return b, err
+}
+
 func (r *leafReader) loadDict(body int64) error {
-	b, err := r.win.fetch(body, int64(r.page.compressed))
+	b, err := r.body(body)
 	if err != nil {
 		return err
 	}
@@ -183,7 +197,7 @@ func (r *leafReader) inflate(dst, b []byte, size int) ([]byte, error) {
 
 // loadPage decodes the levels and values of a data page.
 func (r *leafReader) loadPage(body int64) error {
-	b, err := r.win.fetch(body, int64(r.page.compressed))
+	b, err := r.body(body)
 	if err != nil {
 		return err
 	}

@@ -70,7 +70,7 @@ func (p *treeParser) parse(depth int) (*rawNode, error) {
 	n := &rawNode{e: &p.rest[0], column: -1}
 	p.rest = p.rest[1:]
 	if n.e.Type.Valid && depth > 0 {
-		if n.e.Type.V < pqformat.Boolean || n.e.Type.V > pqformat.FixedLenByteArray || n.e.TypeLength.V < 0 {
+		if n.e.Type.V < pqformat.Boolean || n.e.Type.V > pqformat.FixedLenByteArray || n.e.Type.V == pqformat.FixedLenByteArray && n.e.TypeLength.V < 1 {
 			return nil, errSchema
 		}
 		n.column = p.leaves
@@ -140,7 +140,13 @@ func convertValue(raw *rawNode, def, rep uint8, nullable bool) (*fileNode, error
 		n.typ, n.err = schema.MapOf(key.typ, value.typ, value.nullable), errors.Join(key.err, value.err)
 		return n, nil
 	}
-	return n, structNode(n, raw)
+	if err := structNode(n, raw); err != nil {
+		return nil, err
+	}
+	if _, variant := raw.e.LogicalType.Value.(*pqformat.VariantType); variant {
+		n.err = fmt.Errorf("column %s: type VARIANT cannot be read", n.name)
+	}
+	return n, nil
 }
 
 func structNode(n *fileNode, raw *rawNode) error {

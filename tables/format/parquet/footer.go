@@ -135,14 +135,20 @@ func (w *window) fetch(off, n int64) ([]byte, error) {
 		return w.buf[at : at+n], nil
 	}
 	size := min(max(n, readAhead), w.end-off)
-	if int64(cap(w.buf)) < size {
-		w.buf = make([]byte, size)
+	var have []byte // what is there already
+	if at := off - w.start; at >= 0 && at < int64(len(w.buf)) {
+		have = w.buf[at:]
 	}
-	w.buf = w.buf[:size]
-	w.start = off
-	if _, err := w.f.readAt(w.buf, off); err != nil {
+	buf := w.buf
+	if int64(cap(buf)) < size {
+		buf = make([]byte, size)
+	}
+	buf = buf[:size]
+	k := copy(buf, have)
+	w.buf, w.start = buf, off
+	if _, err := w.f.readAt(buf[k:], off+int64(k)); err != nil {
 		w.buf = w.buf[:0]
 		return nil, err
 	}
-	return w.buf[:n], nil
+	return buf[:n], nil
 }

@@ -18,6 +18,9 @@ import (
 // Name is the word users write.
 const Name = "parquet"
 
+// verifyOption is the option that turns page checksums off.
+const verifyOption = "parquet.page.verify-checksum.enabled"
+
 // Format is the Parquet format. It recycles buffers between files; make it
 // with New.
 type Format struct {
@@ -101,6 +104,8 @@ func (f *Format) Fields() []option.Field {
 			Doc:    "Codec of the pages of written files."},
 		{Name: "parquet.block.size", Type: option.TypeBytes, Default: "128m",
 			Doc: "Size, before compression, at which a row group of a written file ends."},
+		{Name: verifyOption, Type: option.TypeBool, Default: "true",
+			Doc: "Check the checksums of pages that have one."},
 		{Name: "mergeSchema", Type: option.TypeBool, Default: "false",
 			Doc: "Infer the schema from all files instead of the first."},
 		{Name: "datetimeRebaseMode", Type: option.TypeEnum, Default: "CORRECTED",

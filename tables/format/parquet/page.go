@@ -56,7 +56,7 @@ func (m *pageMaker) flush(l *leaf, rowsSoFar int64) error {
 	}
 	p := pageInfo{offset: len(l.out), firstRow: l.rows, nulls: l.nulls, empty: l.nulls == l.entries}
 	data := m.compress(l, b)
-	l.out = appendDataPageHeader(l.out, len(b), len(data), l.entries, enc)
+	l.out = appendDataPageHeader(l.out, len(b), l.entries, data, enc)
 	l.raw += int64(len(l.out) - p.offset + len(b))
 	l.out = append(l.out, data...)
 	p.size = len(l.out) - p.offset

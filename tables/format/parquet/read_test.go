@@ -250,6 +250,46 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
+func TestChecksum(t *testing.T) {
+	s := fields(field("a", i64))
+	data, _ := writeAll(t, s, nil, batchOf(s, [][]any{{int64(1234567)}}))
+	at := bytes.Index(data, []byte{0x87, 0xd6, 0x12})
+	data[at]++
+	if got, err := readAll(data, format.ReadSpec{Columns: s}); err == nil || stores.Classify(err) != stores.Corrupt {
+		t.Errorf("a changed value was read: %v %v", got, err)
+	}
+}
+
+func TestFirstRow(t *testing.T) {
+	s := fields(field("a", i64))
+	var bs []*column.Batch
+	for i := range int64(5) {
+		bs = append(bs, batchOf(s, [][]any{{2 * i}, {2*i + 1}}))
+	}
+	data, _ := writeAll(t, s, map[string]string{"parquet.block.size": "1"}, bs...)
+	v := column.New(i64)
+	push(v, int64(5))
+	sc, err := New().Open(context.Background(), format.Input{Object: memFile(data)}, format.ReadSpec{Columns: s, BatchRows: 1,
+		Terms: []format.Term{{Path: []string{"a"}, Op: format.GreaterEqual, Value: v}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for {
+		b, err := sc.Next()
+		if err != nil {
+			break
+		}
+		n++
+		if first := sc.(interface{ FirstRow() int64 }).FirstRow(); first != b.Cols[0].I64[0] {
+			t.Errorf("row %d is said to be %d", b.Cols[0].I64[0], first)
+		}
+	}
+	if n != 6 {
+		t.Errorf("%d rows", n)
+	}
+}
+
 func FuzzRead(f *testing.F) {
 	st := schema.StructOf(field("x", i32), field("y", str))
 	s := fields(field("a", i64), field("s", str), field("l", schema.ArrayOf(st, true)), field("m", schema.MapOf(i32, schema.Of(schema.Float64), true)),
@@ -286,7 +326,7 @@ func damagedRead(data []byte, s schema.Schema) {
 		inferred = s
 	}
 	for _, cols := range []schema.Schema{s, inferred} {
-		sc, err := New().Open(context.Background(), in, format.ReadSpec{Columns: cols})
+		sc, err := New().Open(context.Background(), in, format.ReadSpec{Columns: cols, Options: map[string]string{verifyOption: "false"}})
 		if err != nil {
 			continue
 		}

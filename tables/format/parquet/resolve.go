@@ -24,6 +24,7 @@ type resolver struct {
 	pool          *column.Pool
 	codec         *codec
 	caseSensitive bool
+	verify        bool
 	leaves        []*leafReader
 }
 
@@ -85,7 +86,7 @@ func (s *resolver) resolve(want schema.Type, n *fileNode) (*readNode, error) {
 }
 
 func (s *resolver) reader(n *fileNode) *leafReader {
-	l := &leafReader{f: s.f, node: n, codec: s.codec, pool: s.pool}
+	l := &leafReader{f: s.f, node: n, codec: s.codec, pool: s.pool, verify: s.verify}
 	s.leaves = append(s.leaves, l)
 	return l
 }

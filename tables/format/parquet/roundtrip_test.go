@@ -110,3 +110,28 @@ func TestReadRandom(t *testing.T) {
 		}
 	})
 }
+
+// TestBids writes and reads a file of several row groups and many pages.
+func TestBids(t *testing.T) {
+	s := bidSchema()
+	batches := bidBatches(30, 2048)
+	data, _ := writeAll(t, s, map[string]string{"parquet.block.size": "1500000"}, batches...)
+	got, err := readAll(data, format.ReadSpec{Columns: s, Pool: column.NewPool(), BatchRows: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := 0
+	for _, b := range batches {
+		for i := range b.Len {
+			for c, v := range b.Cols {
+				if x := at(v, i); row >= len(got) || got[row][c] != x {
+					t.Fatalf("row %d of %d, column %d: want %v", row, len(got), c, x)
+				}
+			}
+			row++
+		}
+	}
+	if row != len(got) {
+		t.Errorf("%d rows, want %d", len(got), row)
+	}
+}

@@ -3,6 +3,7 @@ package parquet
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	pqformat "github.com/parquet-go/parquet-go/format"
 
@@ -20,6 +21,8 @@ type scanner struct {
 	counts format.Counts
 
 	group  int        // next row group
+	base   int64      // rows of the file before the current row group
+	first  int64      // row of the file at which the last batch begins
 	row    int64      // in the current row group
 	ranges []rowRange // of the current row group, still to read
 	err    error
@@ -34,6 +37,7 @@ func newScanner(f *file, spec format.ReadSpec) (*scanner, error) {
 	}
 	s := &scanner{f: f, spec: spec}
 	r := resolver{f: f, pool: spec.Pool, codec: &codec{}, caseSensitive: spec.CaseSensitive}
+	r.verify = !strings.EqualFold(spec.Options[verifyOption], "false")
 	for _, c := range spec.Columns.Fields {
 		n, err := r.find(f.root, c.Name)
 		if err == nil {
@@ -70,6 +74,9 @@ func (s *scanner) Next() (b *column.Batch, err error) {
 		if s.group == len(s.f.meta.RowGroups) {
 			return nil, io.EOF
 		}
+		if s.group > 0 {
+			s.base += s.f.meta.RowGroups[s.group-1].NumRows
+		}
 		if err := s.openGroup(&s.f.meta.RowGroups[s.group]); err != nil {
 			return nil, err
 		}
@@ -83,6 +90,7 @@ func (s *scanner) Next() (b *column.Batch, err error) {
 	if b, err = s.read(n); err != nil {
 		return nil, err
 	}
+	s.first = s.base + s.row
 	s.row += int64(n)
 	rg.from += int64(n)
 	if rg.from == rg.to {
@@ -152,6 +160,11 @@ func (s *scanner) readColumn(c *readNode, v *column.Vector, n int) error {
 	}
 	return c.build(v, place{}, n)
 }
+
+// FirstRow returns the row number, within the file, of the first row of the
+// batch that Next returned last; the rows of a batch follow each other in the
+// file. Deletion vectors need it, since terms let rows be skipped.
+func (s *scanner) FirstRow() int64 { return s.first }
 
 // Counts returns what was met so far.
 func (s *scanner) Counts() format.Counts {

@@ -3,6 +3,7 @@ package parquet
 import (
 	"encoding/binary"
 	"errors"
+	"hash/crc32"
 
 	pqformat "github.com/parquet-go/parquet-go/format"
 )
@@ -187,6 +188,8 @@ type pageHeader struct {
 	defBytes     int32
 	repBytes     int32
 	raw          bool // version 2: stored uncompressed
+	crc          int32
+	hasCRC       bool
 }
 
 // readPageHeader decodes the header at the start of b and returns its length;
@@ -207,6 +210,8 @@ func readPageHeader(b []byte, h *pageHeader) int {
 			h.uncompressed = r.i32()
 		case id == 3 && typ == thriftI32:
 			h.compressed = r.i32()
+		case id == 4 && typ == thriftI32:
+			h.crc, h.hasCRC = r.i32(), true
 		case (id == 5 || id == 7 || id == 8) && typ == thriftStruct:
 			r.dataHeader(id, h)
 		default:
@@ -258,11 +263,12 @@ func appendI32Field(dst []byte, delta byte, v int32) []byte {
 }
 
 // appendDataPageHeader writes the header of a data page of version 1.
-func appendDataPageHeader(dst []byte, uncompressed, compressed, values int, enc pqformat.Encoding) []byte {
+func appendDataPageHeader(dst []byte, uncompressed, values int, data []byte, enc pqformat.Encoding) []byte {
 	dst = appendI32Field(dst, 1, int32(pqformat.DataPage))
 	dst = appendI32Field(dst, 1, int32(uncompressed))
-	dst = appendI32Field(dst, 1, int32(compressed))
-	dst = append(dst, 2<<4|thriftStruct)
+	dst = appendI32Field(dst, 1, int32(len(data)))
+	dst = appendI32Field(dst, 1, int32(crc32.ChecksumIEEE(data)))
+	dst = append(dst, 1<<4|thriftStruct)
 	dst = appendI32Field(dst, 1, int32(values))
 	dst = appendI32Field(dst, 1, int32(enc))
 	dst = appendI32Field(dst, 1, int32(pqformat.RLE))
@@ -271,11 +277,12 @@ func appendDataPageHeader(dst []byte, uncompressed, compressed, values int, enc 
 }
 
 // appendDictionaryHeader writes the header of a dictionary page.
-func appendDictionaryHeader(dst []byte, uncompressed, compressed, values int) []byte {
+func appendDictionaryHeader(dst []byte, uncompressed, values int, data []byte) []byte {
 	dst = appendI32Field(dst, 1, int32(pqformat.DictionaryPage))
 	dst = appendI32Field(dst, 1, int32(uncompressed))
-	dst = appendI32Field(dst, 1, int32(compressed))
-	dst = append(dst, 4<<4|thriftStruct)
+	dst = appendI32Field(dst, 1, int32(len(data)))
+	dst = appendI32Field(dst, 1, int32(crc32.ChecksumIEEE(data)))
+	dst = append(dst, 3<<4|thriftStruct)
 	dst = appendI32Field(dst, 1, int32(values))
 	dst = appendI32Field(dst, 1, int32(pqformat.Plain))
 	return append(dst, thriftStop, thriftStop)

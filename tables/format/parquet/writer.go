@@ -235,7 +235,7 @@ func (w *writer) writeDict(l *leaf, m *pqformat.ColumnMetaData) error {
 		w.maker.packed = w.maker.codec.compress(w.maker.packed[:0], raw)
 		data = w.maker.packed
 	}
-	head := appendDictionaryHeader(nil, len(raw), len(data), l.dict.len())
+	head := appendDictionaryHeader(nil, len(raw), l.dict.len(), data)
 	m.DictionaryPageOffset = w.offset
 	m.TotalUncompressedSize = int64(len(head) + len(raw))
 	if err := w.write(head); err != nil {

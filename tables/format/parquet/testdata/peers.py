@@ -32,7 +32,7 @@ def canon(t, x):
 decimal.getcontext().prec = 60
 for base in sys.argv[1:]:
     want = json.load(open(base + ".json"))
-    table = pq.read_table(base + ".parquet")
+    table = pq.read_table(base + ".parquet", page_checksum_verification=True)
     s = table.schema
     rows = [[canon(f.type, r[f.name]) for f in s] for r in table.to_pylist()]
     assert rows == want, (base, "pyarrow", next((i, a, b) for i, (a, b) in enumerate(zip(rows, want)) if a != b))
