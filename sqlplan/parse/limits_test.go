@@ -10,6 +10,8 @@ import (
 )
 
 // Deep and long texts: an error in time or a tree, never an overflow.
+//
+//tidy:allow-long a table of cases
 func TestLimits(t *testing.T) {
 	rep := strings.Repeat
 	ctes := func(n int) string {

@@ -45,12 +45,11 @@ func (p *parser) number(first token) ast.Expr {
 // checkNumber refuses values that do not fit the type of the literal.
 func (p *parser) checkNumber(n *ast.NumberLit) {
 	switch n.Kind {
-	case ast.TinyintNum:
-		p.checkInt(n, 8, "tinyint", "-128", "127")
-	case ast.SmallintNum:
-		p.checkInt(n, 16, "smallint", "-32768", "32767")
-	case ast.BigintNum:
-		p.checkInt(n, 64, "bigint", "-9223372036854775808", "9223372036854775807")
+	case ast.TinyintNum, ast.SmallintNum, ast.BigintNum:
+		t := intTypes[n.Kind]
+		if _, err := strconv.ParseInt(n.Text, 10, t.bits); err != nil {
+			p.outOfRange(n, t.name, t.low, t.high)
+		}
 	case ast.FloatNum:
 		p.checkFloat(n, "float", "3.4028234663852886E+38")
 	case ast.DoubleNum, ast.Exponent:
@@ -63,10 +62,14 @@ func (p *parser) checkNumber(n *ast.NumberLit) {
 	}
 }
 
-func (p *parser) checkInt(n *ast.NumberLit, bits int, ty, lo, hi string) {
-	if _, err := strconv.ParseInt(n.Text, 10, bits); err != nil {
-		p.outOfRange(n, ty, lo, hi)
-	}
+// intTypes are the integer types that have a suffix.
+var intTypes = map[ast.NumberKind]struct {
+	bits            int
+	name, low, high string
+}{
+	ast.TinyintNum:  {8, "tinyint", "-128", "127"},
+	ast.SmallintNum: {16, "smallint", "-32768", "32767"},
+	ast.BigintNum:   {64, "bigint", "-9223372036854775808", "9223372036854775807"},
 }
 
 func (p *parser) checkFloat(n *ast.NumberLit, ty, limit string) {

@@ -33,8 +33,13 @@ func Query(t *diag.Text) (*ast.Query, diag.List) {
 	return whole(t, true, func(p *parser) *ast.Query { return p.queryExpr() })
 }
 
-// Expr reads a text that is one expression, which may have an alias.
+// Expr reads a text that is one expression.
 func Expr(t *diag.Text) (ast.Expr, diag.List) {
+	return whole(t, false, func(p *parser) ast.Expr { return p.expr() })
+}
+
+// NamedExpr reads a text that is one expression with an optional alias.
+func NamedExpr(t *diag.Text) (ast.Expr, diag.List) {
 	return whole(t, false, func(p *parser) ast.Expr { return p.namedExpr() })
 }
 
@@ -67,6 +72,9 @@ func whole[T any](t *diag.Text, semicolon bool, read func(*parser) T) (v T, errs
 		}
 	}
 	if p.tok().kind != eof {
+		if semicolon && p.i > 0 && p.toks[p.i-1].isOp(";") {
+			p.fail("only one statement may stand here")
+		}
 		p.fail("")
 	}
 	return v, nil

@@ -105,6 +105,8 @@ func (p *parser) queryExpr() *ast.Query {
 	for n := 1; p.isOp("|>"); n++ {
 		p.chain(n)
 		p.pipeline(q, start)
+		q.Body = p.setOpsAfter(q.Body)
+		p.tail(&q.Tail)
 	}
 	q.Pos = p.pos(start)
 	return q
@@ -152,7 +154,15 @@ func (p *parser) cte() ast.CTE {
 
 // setOps reads bodies joined by UNION, EXCEPT and (binding tighter) INTERSECT.
 func (p *parser) setOps(level int) ast.Body {
-	x := p.body(level)
+	return p.setOpsFrom(p.body(level), level)
+}
+
+// setOpsAfter reads the set operations that follow a pipe.
+func (p *parser) setOpsAfter(x ast.Body) ast.Body {
+	return p.setOpsFrom(p.setOpsFrom(x, 1), 0)
+}
+
+func (p *parser) setOpsFrom(x ast.Body, level int) ast.Body {
 	for n := 1; p.i < p.end; n++ {
 		p.chain(n)
 		k, ok := p.setKind(level)

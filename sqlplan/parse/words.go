@@ -23,6 +23,10 @@ var noAlias = set("FROM WHERE HAVING ON USING AS AND OR WHEN THEN ELSE END SELEC
 var noOperand = set("FROM WHERE HAVING ON USING AS AND OR WHEN THEN ELSE SELECT UNION EXCEPT MINUS INTERSECT " +
 	"JOIN INNER CROSS NATURAL IN IS LIKE ILIKE RLIKE REGEXP BETWEEN BY INTO")
 
+// softOperand are words of noOperand that are taken as names before a comma, a
+// closing parenthesis, FROM and AS.
+var softOperand = set("ON USING JOIN INNER CROSS NATURAL IN IS LIKE ILIKE RLIKE REGEXP BETWEEN BY INTO")
+
 func set(words string) map[string]bool {
 	m := map[string]bool{}
 	start := 0
@@ -106,6 +110,9 @@ func (p *parser) operandAhead() bool {
 	}
 	if t.up == "FROM" && p.i > 0 && p.toks[p.i-1].isWord("SELECT") {
 		return true // SELECT FROM t: a select list cannot be empty
+	}
+	if softOperand[t.up] && (next.isOp(",") || next.isOp(")") || next.isWord("FROM") || next.isWord("AS")) {
+		return true
 	}
 	// A word such as "on" may still be a column: t.on = 1, on.x, on + 1.
 	switch {
