@@ -30,10 +30,8 @@ type aggregate struct {
 
 func (bd *builder) aggregate(node logical.Node, out port) (port, watermarked, error) {
 	n := node.(*logical.Aggregate)
-	if n.State != nil && n.Input.Streaming() {
-		if s := sessionOf(n); s != nil {
-			return bd.sessions(n, s, out)
-		}
+	if s, at := sessionOf(n); s != nil {
+		return bd.sessions(n, at, out)
 	}
 	a := &aggregate{p: bd.p, out: out, n: n, nkeys: len(n.Groups), drop: bd.drop, sel: make([][]int32, bd.env.Lanes), cols: n.Output()}
 	var exprs []logical.Expr

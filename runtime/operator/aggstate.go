@@ -31,6 +31,8 @@ type aggState struct {
 	sets    []*rowCodec // arguments of distinct sets, by call
 	counts  OperatorCount
 	buf     []byte
+	// restored: expiry is filled when the first step begins.
+	restored bool
 }
 
 func (bd *builder) aggregateState(a *aggregate) error {
@@ -74,6 +76,9 @@ func (s *aggState) begin() {
 		s.marked.Unset(int(g))
 	}
 	s.touched = s.touched[:0]
+	if s.restored {
+		s.index()
+	}
 }
 
 func (s *aggState) expires() bool {
@@ -85,22 +90,9 @@ func (s *aggState) onTime(vecs []*column.Vector, rows []int32) []int32 {
 	if !s.expires() {
 		return rows
 	}
-	t := vecs[s.timeKey]
-	isLate := func(r int32) bool { return !t.IsNull(int(r)) && timeAt(t, int(r)) <= s.late }
-	for k, r := range rows {
-		if !isLate(r) {
-			continue
-		}
-		keep := append(make([]int32, 0, len(rows)), rows[:k]...)
-		for _, r := range rows[k:] {
-			if !isLate(r) {
-				keep = append(keep, r)
-			}
-		}
-		s.counts.LateRows += int64(len(rows) - len(keep))
-		return keep
-	}
-	return rows
+	keep := onTime(vecs[s.timeKey], rows, s.late)
+	s.counts.LateRows += int64(len(rows) - len(keep))
+	return keep
 }
 
 // touch notes the groups of rows that were folded.
@@ -307,17 +299,28 @@ func (s *aggState) restoreGroup(key []byte) (int32, bool) {
 		c.st.Grow(t.groups)
 	}
 	s.alive, s.marked = s.alive.Grow(t.groups), s.marked.Grow(t.groups)
-	if !s.alive.Get(int(g)) {
-		s.alive.Set(int(g))
-		if s.timeKey >= 0 {
-			keys := newRowCodec(typesOf(s.a.cols[:s.a.nkeys]))
-			t.appendKeys([]int32{g}, keys.cols)
-			if v := keys.cols[s.timeKey]; !v.IsNull(0) {
-				s.expiry.add(timeAt(v, 0), g)
-			}
+	s.alive.Set(int(g))
+	s.restored = true
+	return g, true
+}
+
+// index fills the expiry after a restore.
+func (s *aggState) index() {
+	s.restored = false
+	if s.timeKey < 0 {
+		return
+	}
+	keys := newRowCodec(typesOf(s.a.cols[:s.a.nkeys]))
+	for g := range int32(s.a.table.groups) {
+		if !s.alive.Get(int(g)) {
+			continue
+		}
+		keys.clear()
+		s.a.table.appendKeys([]int32{g}, keys.cols)
+		if v := keys.cols[s.timeKey]; !v.IsNull(0) {
+			s.expiry.add(timeAt(v, 0), g)
 		}
 	}
-	return g, true
 }
 
 func (s *aggState) restoreSet(i int, key []byte, deleted bool) error {

@@ -147,6 +147,9 @@ func (d distance) move(p point, loc *time.Location, local bool) point {
 	return point{wide: add128(p.wide, d.wide), float: p.float + d.float}
 }
 
+// utc returns the instant of a timestamp.
+func utc(micros int64) time.Time { return time.UnixMicro(micros).UTC() }
+
 // addMonths adds months, keeping the day of the month where it exists, and
 // days.
 func addMonths(t time.Time, months, days int64) time.Time {

@@ -1,0 +1,285 @@
+package operator
+
+import (
+	"encoding/binary"
+	"sync"
+
+	"pipelines/sqlplan/logical"
+	"pipelines/tables/column"
+)
+
+// dedup passes the first row of each key. Over a stream the keys are state:
+// rows that are late by their event time are dropped first; a key goes when
+// its event time is among its columns and passes, or, within the watermark,
+// at the event time of its first row plus the delay.
+type dedup struct {
+	p      *Plan
+	out    port
+	n      *logical.Deduplicate
+	cols   []int // of the input
+	time   int   // event-time column of the input, -1 for none
+	inKey  bool  // the event time is a key
+	stream bool
+	delay  int64
+	drop   bool
+	sel    [][]int32
+
+	timed       bool
+	late, evict int64
+
+	mu     sync.Mutex // guards below
+	table  *groupTable
+	keys   []*column.Vector
+	groups []int32
+	until  []int64 // by group; noExpiry when it stays
+	alive  column.Bits
+	expiry timeIndex
+	log    changeLog
+	counts OperatorCount
+	buf    []byte
+	// restored: expiry is filled when the first step begins.
+	restored bool
+}
+
+const noExpiry = int64(1<<63 - 1)
+
+func (bd *builder) deduplicate(node logical.Node, out port) (port, watermarked, error) {
+	n := node.(*logical.Deduplicate)
+	in := n.Input.Output()
+	d := &dedup{p: bd.p, out: out, n: n, time: -1, drop: bd.drop, sel: make([][]int32, bd.env.Lanes)}
+	d.stream = n.Input.Streaming() && n.State != nil
+	for _, k := range n.Keys {
+		d.cols = append(d.cols, logical.IndexOf(in, k))
+	}
+	if len(n.Keys) == 0 {
+		for i := range in {
+			d.cols = append(d.cols, i)
+		}
+	}
+	var keys []logical.Attr
+	for _, c := range d.cols {
+		keys = append(keys, in[c])
+	}
+	if d.stream && n.State.EventTime >= 0 {
+		d.time = logical.IndexOf(in, n.State.EventTime)
+		if d.time >= 0 {
+			d.delay = max(in[d.time].Watermark, 0)
+		}
+		for _, c := range d.cols {
+			d.inKey = d.inKey || c == d.time
+		}
+	}
+	d.table = newGroupTable(typesOf(keys))
+	bd.add(d)
+	if !d.stream {
+		return d, nil, nil
+	}
+	bd.p.state = append(bd.p.state, d)
+	return d, d, nil
+}
+
+func (d *dedup) setWatermarks(late, evict int64, ok bool) { d.late, d.evict, d.timed = late, evict, ok }
+
+func (d *dedup) outputWatermark(w int64) int64 { return w }
+
+func (d *dedup) begin(*stepState) error {
+	d.counts = OperatorCount{}
+	if !d.stream {
+		d.table.reset()
+	}
+	if d.restored {
+		d.restored = false
+		for g := range int32(d.table.groups) {
+			if d.alive.Get(int(g)) && d.until[g] != noExpiry {
+				d.expiry.add(d.until[g], g)
+			}
+		}
+	}
+	return nil
+}
+
+func (d *dedup) close() {}
+
+func (d *dedup) push(lane int, b *column.Batch) error {
+	keep, err := d.first(lane, b)
+	if err != nil || len(keep) == 0 {
+		return err
+	}
+	nb := selected(d.p.env.Pool, b, keep)
+	defer nb.Release()
+	return d.out.push(lane, nb)
+}
+
+// first lists the rows that pass.
+func (d *dedup) first(lane int, b *column.Batch) ([]int32, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.keys = d.keys[:0]
+	for _, c := range d.cols {
+		d.keys = append(d.keys, b.Cols[c])
+	}
+	used := d.keys
+	if d.time >= 0 {
+		used = append(used[:len(used):len(used)], b.Cols[d.time])
+	}
+	rows, err := d.p.usable(used, b, &d.sel[lane], d.drop)
+	if err != nil {
+		return nil, err
+	}
+	if rows == nil {
+		d.sel[lane] = identity(b.Len, d.sel[lane])
+		rows = rowsOf(b, d.sel[lane])
+	}
+	if d.time >= 0 && d.timed {
+		rows = onTime(b.Cols[d.time], rows, d.late)
+		d.counts.LateRows += int64(b.Rows() - len(rows))
+	}
+	d.groups = grow(d.groups, len(rows))
+	d.table.assign(d.keys, rows, d.groups)
+	if m := d.p.env.Memory; m > 0 && d.table.bytes() > m {
+		return nil, overBudget("deduplicate", m)
+	}
+	fresh := d.table.fresh
+	keep := make([]int32, 0, len(fresh))
+	for k, g := range d.groups {
+		if len(fresh) == 0 || g != fresh[0] {
+			continue
+		}
+		fresh = fresh[1:]
+		keep = append(keep, rows[k])
+		if d.stream {
+			d.remember(g, d.expiryOf(b, int(rows[k])))
+			d.log.touch(g)
+		}
+	}
+	d.counts.Updated += int64(len(keep))
+	d.counts.Duplicates += int64(len(rows) - len(keep))
+	return keep, nil
+}
+
+// onTime returns the rows that are not late; rows without a time are not.
+func onTime(t *column.Vector, rows []int32, late int64) []int32 {
+	isLate := func(r int32) bool { return !t.IsNull(int(r)) && timeAt(t, int(r)) <= late }
+	for k, r := range rows {
+		if !isLate(r) {
+			continue
+		}
+		keep := append(make([]int32, 0, len(rows)), rows[:k]...)
+		for _, r := range rows[k+1:] {
+			if !isLate(r) {
+				keep = append(keep, r)
+			}
+		}
+		return keep
+	}
+	return rows
+}
+
+// expiryOf says when the key of row r goes.
+func (d *dedup) expiryOf(b *column.Batch, r int) int64 {
+	if d.time < 0 {
+		return noExpiry
+	}
+	t := b.Cols[d.time]
+	switch {
+	case d.n.WithinWatermark && t.IsNull(r): // counts as the epoch
+		return d.delay
+	case d.n.WithinWatermark:
+		return timeAt(t, r) + d.delay
+	case d.inKey && !t.IsNull(r):
+		return timeAt(t, r)
+	}
+	return noExpiry
+}
+
+func (d *dedup) remember(g int32, until int64) {
+	n := d.table.groups
+	d.alive = d.alive.Grow(n)
+	d.alive.Set(int(g))
+	for len(d.until) < n {
+		d.until = append(d.until, 0)
+	}
+	d.until[g] = until
+	if until != noExpiry && !d.restored {
+		d.expiry.add(until, g)
+	}
+}
+
+func (d *dedup) end() error {
+	if d.stream && d.timed {
+		d.expiry.expire(d.evict, func(g int32) {
+			d.counts.Removed++
+			d.forget(g)
+		})
+	}
+	if !d.stream {
+		d.table.reset()
+	}
+	return d.out.end()
+}
+
+func (d *dedup) forget(g int32) {
+	d.log.remove(g, func(dst []byte) []byte { return d.key(dst, g) })
+	d.alive.Unset(int(g))
+	d.table.remove(g)
+}
+
+func (d *dedup) key(dst []byte, g int32) []byte {
+	return d.table.storedKey(append(dst, d.table.groupOf(g)), g)
+}
+
+// ID names the operator in the checkpoint.
+func (d *dedup) ID() string { return d.n.State.ID }
+
+// Meaning says what the state means.
+func (d *dedup) Meaning() string { return d.n.State.Meaning }
+
+func (d *dedup) count() OperatorCount {
+	c := d.counts
+	c.ID, c.StateRows, c.StateBytes = d.n.State.ID, int64(d.table.live()), d.table.bytes()
+	return c
+}
+
+func (d *dedup) put(w *entryWriter, g int32) {
+	d.buf = d.key(d.buf[:0], g)
+	n := len(d.buf)
+	d.buf = binary.LittleEndian.AppendUint64(d.buf, uint64(d.until[g]))
+	w.write(d.buf, n)
+}
+
+// Changes hands out what changed since the last call.
+func (d *dedup) Changes(put Put) {
+	w := &entryWriter{put: put}
+	d.log.flush(w, func(g int32) { d.put(w, g) })
+}
+
+// Snapshot hands out all keys.
+func (d *dedup) Snapshot(put Put) {
+	w := &entryWriter{put: put}
+	for g := range int32(d.table.groups) {
+		if d.alive.Get(int(g)) {
+			d.put(w, g)
+		}
+	}
+}
+
+// Restore takes one key.
+func (d *dedup) Restore(key, value []byte) error {
+	if len(key) < 1 || value != nil && len(value) != 8 {
+		return errState(d.ID())
+	}
+	if value == nil {
+		if g := d.table.lookupKey(key[1:]); g >= 0 {
+			d.alive.Unset(int(g))
+			d.table.remove(g)
+		}
+		return nil
+	}
+	g, ok := d.table.restoreKey(key[1:])
+	if !ok {
+		return errState(d.ID())
+	}
+	d.restored = true
+	d.remember(g, int64(binary.LittleEndian.Uint64(value)))
+	return nil
+}

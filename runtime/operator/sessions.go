@@ -1,0 +1,441 @@
+package operator
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+	"sync"
+
+	"pipelines/sqlplan/logical"
+	"pipelines/tables/column"
+)
+
+// sessions is an aggregate whose groups are sessions: the rows of a key whose
+// own intervals touch are one session. Keys are numbered by a table, sessions
+// by themselves; a session's number is also its group in the states.
+type sessions struct {
+	p     *Plan
+	out   port
+	n     *logical.Aggregate
+	at    int // place of the session among the groups
+	input *program
+	drop  bool
+	sel   [][]int32
+	cols  []logical.Attr
+
+	info        *logical.StateInfo // nil: not over a stream
+	timed       bool
+	late, evict int64
+
+	mu      sync.Mutex // guards below
+	table   *groupTable
+	keys    []*column.Vector
+	groups  []int32
+	calls   []*aggCall
+	byKey   []int32 // key -> its first session, -1
+	list    []session
+	free    []int32
+	pending struct{ rows, groups []int32 }
+	expiry  timeIndex // of tickets
+	tickets []int32   // ticket -> session, -1 when void
+	unused  []int32   // tickets
+
+	log     changeLog
+	touched changeLog // keys of this step
+	counts  OperatorCount
+	codec   *rowCodec
+	sets    []*rowCodec
+	buf     []byte
+}
+
+// session is one open session. next is the next one of its key.
+type session struct {
+	start, end        int64
+	key, next, ticket int32
+	alive             bool
+}
+
+func (bd *builder) sessions(n *logical.Aggregate, at int, out port) (port, watermarked, error) {
+	s := &sessions{p: bd.p, out: out, n: n, at: at, drop: bd.drop, sel: make([][]int32, bd.env.Lanes), cols: n.Output()}
+	var exprs []logical.Expr
+	for _, g := range n.Groups {
+		exprs = append(exprs, g.Expr)
+	}
+	s.calls, exprs = aggInputs(bd, n.Aggs, exprs)
+	var err error
+	if s.input, err = bd.program(exprs, n.Input.Output()); err != nil {
+		return nil, nil, err
+	}
+	s.table = newGroupTable(typesOf(s.keyCols()))
+	if err := s.prepareState(); err != nil {
+		return nil, nil, err
+	}
+	bd.add(s)
+	if n.State == nil || !n.Input.Streaming() {
+		return s, nil, nil
+	}
+	s.info = n.State
+	bd.p.state = append(bd.p.state, s)
+	return s, s, nil
+}
+
+// keyCols are the groups beside the session.
+func (s *sessions) keyCols() []logical.Attr {
+	out := append([]logical.Attr{}, s.cols[:s.at]...)
+	return append(out, s.cols[s.at+1:len(s.n.Groups)]...)
+}
+
+func (s *sessions) setWatermarks(late, evict int64, ok bool) {
+	s.late, s.evict, s.timed = late, evict, ok
+}
+
+func (s *sessions) outputWatermark(w int64) int64 { return w }
+
+func (s *sessions) begin(*stepState) error {
+	s.counts = OperatorCount{}
+	if s.info == nil {
+		s.reset()
+	}
+	s.touched.reset()
+	return nil
+}
+
+func (s *sessions) reset() {
+	s.table.reset()
+	for _, c := range s.calls {
+		c.reset()
+	}
+	s.byKey, s.list, s.free = s.byKey[:0], s.list[:0], s.free[:0]
+	s.expiry, s.tickets, s.unused = timeIndex{}, s.tickets[:0], s.unused[:0]
+}
+
+func (s *sessions) close() {
+	for _, c := range s.calls {
+		if c.ordered != nil {
+			c.ordered.reset()
+		}
+	}
+}
+
+func (s *sessions) expires() bool { return s.info != nil && s.timed && s.info.Mode != logical.Complete }
+
+func (s *sessions) push(lane int, b *column.Batch) error {
+	vecs, err := s.input.run(lane, b)
+	if err != nil {
+		return err
+	}
+	defer releaseAll(vecs)
+	used := vecs[:len(s.n.Groups)]
+	if s.drop {
+		used = vecs
+	}
+	rows, err := s.p.usable(used, b, &s.sel[lane], s.drop)
+	if err != nil {
+		return err
+	}
+	if rows == nil {
+		s.sel[lane] = identity(b.Len, s.sel[lane])
+		rows = rowsOf(b, s.sel[lane])
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.fold(b.Len, vecs, rows)
+}
+
+func (s *sessions) fold(n int, vecs []*column.Vector, rows []int32) error {
+	own := vecs[s.at]
+	if s.expires() {
+		keep := onTime(own, rows, s.late)
+		s.counts.LateRows += int64(len(rows) - len(keep))
+		rows = keep
+	}
+	s.keys = append(append(s.keys[:0], vecs[:s.at]...), vecs[s.at+1:len(s.n.Groups)]...)
+	s.groups = grow(s.groups, len(rows))
+	s.table.assign(s.keys, rows, s.groups)
+	for len(s.byKey) < s.table.groups {
+		s.byKey = append(s.byKey, -1)
+	}
+	s.pending.rows, s.pending.groups = s.pending.rows[:0], s.pending.groups[:0]
+	flush := func() error {
+		if len(s.pending.rows) == 0 {
+			return nil
+		}
+		for _, c := range s.calls {
+			if err := c.update(s.p, n, vecs, s.pending.rows, s.pending.groups, s.drop); err != nil {
+				return err
+			}
+		}
+		s.pending.rows, s.pending.groups = s.pending.rows[:0], s.pending.groups[:0]
+		return nil
+	}
+	start, end, place := sessionTimes(own)
+	for k, r := range rows {
+		i := place(int(r))
+		g, err := s.join(s.groups[k], start[i], end[i], flush)
+		if err != nil {
+			return err
+		}
+		s.pending.rows, s.pending.groups = append(s.pending.rows, r), append(s.pending.groups, g)
+	}
+	if m := s.p.env.Memory; m > 0 && s.bytes() > m {
+		return overBudget("session aggregate", m)
+	}
+	return flush()
+}
+
+// sessionTimes returns the columns of a session vector and how rows map to them.
+func sessionTimes(v *column.Vector) (start, end []int64, place func(int) int) {
+	place = v.Row
+	if v.Dict != nil {
+		x := v.Index
+		v, place = v.Dict, func(i int) int { return int(x[i]) }
+	}
+	return v.Children[0].I64, v.Children[1].I64, place
+}
+
+// join finds the session of key that [start, end) belongs to, merging those
+// that it connects, or makes a new one. flush folds the rows that wait: their
+// session may be about to go.
+func (s *sessions) join(key int32, start, end int64, flush func() error) (int32, error) {
+	s.log.touch(key)
+	s.touched.touch(key)
+	into := int32(-1)
+	for x := s.byKey[key]; x >= 0; {
+		o := &s.list[x]
+		next := o.next
+		switch {
+		case o.start > end || o.end < start:
+		case into < 0:
+			into = x
+		default:
+			if err := flush(); err != nil {
+				return 0, err
+			}
+			a, b := into, x
+			if s.list[b].start < s.list[a].start {
+				a, b = b, a
+			}
+			s.merge(a, b)
+			into = a
+		}
+		x = next
+	}
+	if into < 0 {
+		return s.open(key, start, end), nil
+	}
+	o := &s.list[into]
+	o.start, o.end = min(o.start, start), max(o.end, end)
+	return into, nil
+}
+
+// open makes a session.
+func (s *sessions) open(key int32, start, end int64) int32 {
+	g := int32(len(s.list))
+	if n := len(s.free); n > 0 {
+		g, s.free = s.free[n-1], s.free[:n-1]
+	} else {
+		s.list = append(s.list, session{})
+		for _, c := range s.calls {
+			c.st.Grow(len(s.list))
+		}
+	}
+	s.list[g] = session{start: start, end: end, key: key, next: s.byKey[key], ticket: -1, alive: true}
+	s.byKey[key] = g
+	if s.info != nil && s.info.Mode != logical.Complete {
+		s.schedule(g)
+	}
+	return g
+}
+
+// schedule gives the session a ticket in the expiry index.
+func (s *sessions) schedule(g int32) {
+	t := int32(len(s.tickets))
+	if n := len(s.unused); n > 0 {
+		t, s.unused = s.unused[n-1], s.unused[:n-1]
+	} else {
+		s.tickets = append(s.tickets, -1)
+	}
+	s.tickets[t] = g
+	s.list[g].ticket = t
+	s.expiry.add(s.list[g].end, t)
+}
+
+// merge folds session b, which starts later, into a.
+func (s *sessions) merge(a, b int32) {
+	for i, c := range s.calls {
+		switch {
+		case c.ordered != nil:
+			for k, g := range c.ordered.groups {
+				if g == b {
+					c.ordered.groups[k] = a
+				}
+			}
+		case c.distinct != nil:
+			s.mergeDistinct(i, c, a, b)
+		default:
+			c.fn.Merge(&c.ctx, c.st, []int32{a}, []int32{b}, c.st)
+		}
+	}
+	s.list[a].start, s.list[a].end = min(s.list[a].start, s.list[b].start), max(s.list[a].end, s.list[b].end)
+	s.drop1(b)
+}
+
+// mergeDistinct folds the arguments that only b has seen into a.
+func (s *sessions) mergeDistinct(i int, c *aggCall, a, b int32) {
+	var entries []int32
+	c.distinct.chain.each(b, func(e int32) { entries = append(entries, e) })
+	for _, e := range entries {
+		args := s.distinctArgs(i, e)
+		rows, groups := c.distinct.first(args, []int32{0}, []int32{a})
+		if len(rows) > 0 {
+			c.fold(s.p, 1, args, rows, groups)
+		}
+	}
+}
+
+// drop1 forgets a session; its key stays.
+func (s *sessions) drop1(g int32) {
+	o := &s.list[g]
+	if s.byKey[o.key] == g {
+		s.byKey[o.key] = o.next
+	} else {
+		x := s.byKey[o.key]
+		for s.list[x].next != g {
+			x = s.list[x].next
+		}
+		s.list[x].next = o.next
+	}
+	if o.ticket >= 0 {
+		s.tickets[o.ticket] = -1
+	}
+	o.alive = false
+	s.free = append(s.free, g)
+	for _, c := range s.calls {
+		c.st.Clear(g)
+		if c.distinct != nil {
+			c.distinct.chain.each(g, c.distinct.removeEntry)
+			c.distinct.chain.clear(g)
+		}
+	}
+}
+
+func (s *sessions) end() error {
+	for _, c := range s.calls {
+		if c.ordered != nil {
+			c.ordered.feed(s.p, c)
+		}
+	}
+	s.touched.flush(&entryWriter{put: func(_, _ []byte) {}}, func(key int32) {
+		for x := s.byKey[key]; x >= 0; x = s.list[x].next {
+			s.counts.Updated++
+		}
+	})
+	if s.expires() {
+		if err := s.expire(); err != nil {
+			return err
+		}
+		return s.out.end()
+	}
+	var all []int32
+	for g := range s.list {
+		if s.list[g].alive {
+			all = append(all, int32(g))
+		}
+	}
+	if s.info == nil || s.info.Mode == logical.Complete {
+		if err := s.emit(all); err != nil {
+			return err
+		}
+	}
+	if s.info == nil {
+		s.reset()
+	}
+	return s.out.end()
+}
+
+// expire emits and forgets the sessions whose end the watermark has reached.
+func (s *sessions) expire() error {
+	var gone []int32
+	s.expiry.expire(s.evict, func(t int32) {
+		g := s.tickets[t]
+		switch {
+		case g < 0:
+			s.unused = append(s.unused, t)
+		case s.list[g].end > s.evict: // it has grown since
+			s.expiry.add(s.list[g].end, t)
+		default:
+			gone = append(gone, g)
+			s.tickets[t] = -1
+			s.list[g].ticket = -1
+			s.unused = append(s.unused, t)
+		}
+	})
+	slices.SortFunc(gone, func(a, b int32) int {
+		x, y := &s.list[a], &s.list[b]
+		return cmp.Or(cmp.Compare(x.end, y.end), cmp.Compare(x.start, y.start), cmp.Compare(x.key, y.key))
+	})
+	if err := s.emit(gone); err != nil {
+		return err
+	}
+	s.counts.Removed = int64(len(gone))
+	for _, g := range gone {
+		key := s.list[g].key
+		s.drop1(g)
+		s.log.touch(key)
+		if s.byKey[key] < 0 {
+			s.log.remove(key, func(dst []byte) []byte { return s.storedKey(dst, key) })
+			s.table.remove(key)
+		}
+	}
+	return nil
+}
+
+// emit pushes the rows of sessions.
+func (s *sessions) emit(groups []int32) error {
+	ng := len(s.n.Groups)
+	for len(groups) > 0 {
+		n := min(len(groups), column.BatchRows)
+		b := newBatch(s.p.env.Pool, s.cols)
+		keys := append(append([]*column.Vector{}, b.Cols[:s.at]...), b.Cols[s.at+1:ng]...)
+		win := b.Cols[s.at]
+		ids := make([]int32, n)
+		for k, g := range groups[:n] {
+			ids[k] = s.list[g].key
+			win.Children[0].I64 = append(win.Children[0].I64, s.list[g].start)
+			win.Children[1].I64 = append(win.Children[1].I64, s.list[g].end)
+		}
+		win.Len, win.Children[0].Len, win.Children[1].Len = n, n, n
+		s.table.appendKeys(ids, keys)
+		for i, c := range s.calls {
+			c.finish(groups[:n], b.Cols[ng+i])
+		}
+		b.Len = n
+		if err := pushFresh(s.out, 0, b); err != nil {
+			return err
+		}
+		groups = groups[n:]
+	}
+	return nil
+}
+
+func (s *sessions) bytes() int64 {
+	n := s.table.bytes() + int64(40*len(s.list))
+	for _, c := range s.calls {
+		n += c.st.Bytes()
+	}
+	return n
+}
+
+func (s *sessions) storedKey(dst []byte, key int32) []byte {
+	return s.table.storedKey(append(dst, s.table.groupOf(key)), key)
+}
+
+func (s *sessions) count() OperatorCount {
+	c := s.counts
+	c.ID, c.StateRows, c.StateBytes = s.info.ID, int64(len(s.list)-len(s.free)), s.bytes()
+	return c
+}
+
+func appendTimes(dst []byte, a, b int64) []byte {
+	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(dst, uint64(a)), uint64(b))
+}

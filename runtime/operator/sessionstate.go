@@ -1,0 +1,195 @@
+package operator
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"pipelines/tables/column"
+	"pipelines/tables/schema"
+)
+
+// prepareState makes what sessions need to merge, store and restore.
+func (s *sessions) prepareState() error {
+	var types []schema.Type
+	for _, c := range s.calls {
+		if c.ordered != nil && s.n.Input.Streaming() {
+			return errors.New("build plan: an aggregate with WITHIN GROUP cannot run over a stream")
+		}
+		if c.fn.Merge == nil && c.ordered == nil && c.distinct == nil {
+			return errors.New("build plan: the aggregate " + c.fn.Fn.Name + " cannot be merged, so it cannot run over sessions")
+		}
+		for _, sc := range c.fn.State {
+			types = append(types, sc.StoredType())
+		}
+		var set *rowCodec
+		if c.distinct != nil {
+			c.distinct.chain = &chains{}
+			set = newRowCodec(exprTypes(c.call.Args))
+		}
+		s.sets = append(s.sets, set)
+	}
+	s.codec = newRowCodec(types)
+	return nil
+}
+
+// distinctArgs decodes the arguments of an entry of the set of call i. The
+// vectors are valid until the next call.
+func (s *sessions) distinctArgs(i int, entry int32) []*column.Vector {
+	set := s.sets[i]
+	set.clear()
+	group := column.New(schema.Of(schema.Int32))
+	s.calls[i].distinct.table.appendKeys([]int32{entry}, append([]*column.Vector{group}, set.cols...))
+	return set.cols
+}
+
+// ID names the operator in the checkpoint.
+func (s *sessions) ID() string { return s.info.ID }
+
+// Meaning says what the state means.
+func (s *sessions) Meaning() string { return s.info.Meaning }
+
+// put hands out the entry of a key: all its sessions, each as start, end, the
+// states with their length and, for each distinct call, its arguments.
+func (s *sessions) put(w *entryWriter, key int32) {
+	s.buf = s.storedKey(s.buf[:0], key)
+	n := len(s.buf)
+	var scratch []byte
+	for g := s.byKey[key]; g >= 0; g = s.list[g].next {
+		s.buf = appendTimes(s.buf, s.list[g].start, s.list[g].end)
+		s.codec.clear()
+		at := 0
+		for _, c := range s.calls {
+			k := len(c.fn.State)
+			c.st.Append(g, s.codec.cols[at:at+k])
+			at += k
+		}
+		scratch = s.codec.encode(scratch[:0])
+		s.buf = appendLong(s.buf, scratch)
+		for i, c := range s.calls {
+			if c.distinct == nil {
+				continue
+			}
+			var entries []int32
+			c.distinct.chain.each(g, func(e int32) { entries = append(entries, e) })
+			s.buf = binary.AppendUvarint(s.buf, uint64(len(entries)))
+			for _, e := range entries {
+				s.distinctArgs(i, e)
+				scratch = s.sets[i].encode(scratch[:0])
+				s.buf = appendLong(s.buf, scratch)
+			}
+		}
+	}
+	w.write(s.buf, n)
+}
+
+func appendLong(dst, x []byte) []byte {
+	return append(binary.AppendUvarint(dst, uint64(len(x))), x...)
+}
+
+// cutLong reads what appendLong wrote; ok is false when it is damaged.
+func cutLong(src []byte) (x, rest []byte, ok bool) {
+	n, w := binary.Uvarint(src)
+	if w <= 0 || n > uint64(len(src)-w) {
+		return nil, nil, false
+	}
+	return src[w : w+int(n)], src[w+int(n):], true
+}
+
+// Changes hands out what changed since the last call.
+func (s *sessions) Changes(put Put) {
+	w := &entryWriter{put: put}
+	s.log.flush(w, func(key int32) { s.put(w, key) })
+	for _, c := range s.calls {
+		if c.distinct != nil {
+			c.distinct.made(func(_, _ int32) {})
+		}
+	}
+}
+
+// Snapshot hands out all keys.
+func (s *sessions) Snapshot(put Put) {
+	w := &entryWriter{put: put}
+	for key, first := range s.byKey {
+		if first >= 0 {
+			s.put(w, int32(key))
+		}
+	}
+}
+
+// Restore takes the sessions of one key.
+func (s *sessions) Restore(key, value []byte) error {
+	if len(key) < 1 {
+		return errState(s.ID())
+	}
+	k, ok := s.table.restoreKey(key[1:])
+	if !ok {
+		return errState(s.ID())
+	}
+	for len(s.byKey) < s.table.groups {
+		s.byKey = append(s.byKey, -1)
+	}
+	for s.byKey[k] >= 0 {
+		s.drop1(s.byKey[k])
+	}
+	if value == nil {
+		s.table.remove(k)
+		return nil
+	}
+	var open []int32
+	for len(value) > 0 {
+		g, rest, ok := s.restoreSession(k, value)
+		if !ok {
+			return errState(s.ID())
+		}
+		open = append(open, g)
+		value = rest
+	}
+	s.reverse(k, open)
+	return nil
+}
+
+// reverse puts the sessions of a key back into the order they were stored in.
+func (s *sessions) reverse(key int32, open []int32) {
+	s.byKey[key] = -1
+	for i := len(open) - 1; i >= 0; i-- {
+		s.list[open[i]].next = s.byKey[key]
+		s.byKey[key] = open[i]
+	}
+}
+
+func (s *sessions) restoreSession(key int32, src []byte) (int32, []byte, bool) {
+	if len(src) < 16 {
+		return 0, nil, false
+	}
+	start, end := int64(binary.LittleEndian.Uint64(src)), int64(binary.LittleEndian.Uint64(src[8:]))
+	states, src, ok := cutLong(src[16:])
+	if !ok || s.codec.decode(states) != nil {
+		return 0, nil, false
+	}
+	g := s.open(key, start, end)
+	at := 0
+	for _, c := range s.calls {
+		k := len(c.fn.State)
+		c.st.Load(g, s.codec.cols[at:at+k], 0)
+		at += k
+	}
+	for i, c := range s.calls {
+		if c.distinct == nil {
+			continue
+		}
+		n, w := binary.Uvarint(src)
+		if w <= 0 {
+			return 0, nil, false
+		}
+		src = src[w:]
+		for range n {
+			var args []byte
+			if args, src, ok = cutLong(src); !ok || s.sets[i].decode(args) != nil {
+				return 0, nil, false
+			}
+			c.distinct.first(s.sets[i].cols, []int32{0}, []int32{g})
+		}
+		c.distinct.made(func(_, _ int32) {})
+	}
+	return g, src, true
+}
