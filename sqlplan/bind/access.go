@@ -1,0 +1,163 @@
+package bind
+
+import (
+	"strings"
+
+	"pipelines/spec/diag"
+	"pipelines/sqlplan/ast"
+	"pipelines/sqlplan/funcs"
+	"pipelines/sqlplan/logical"
+	"pipelines/tables/column"
+	"pipelines/tables/schema"
+)
+
+// access binds x.name.
+func (b *Binder) access(r diag.Range, x bound, name ast.Ident) (bound, bool) {
+	text := x.text + "." + name.Name
+	switch t := x.typ(); t.Kind {
+	case schema.Struct:
+		i, ok := b.fieldIndex(r, t.Fields, name.Name)
+		if !ok {
+			return bound{}, false
+		}
+		return bound{e: &logical.FieldAccess{At: b.at(r), Input: x.e, Index: i}, text: text, name: name.Name}, true
+	case schema.Map:
+		k := stringLiteral(b.at(r), name.Name)
+		y, ok := b.function(r, "element_at_subscript", []bound{x, {e: k, text: name.Name}})
+		y.text, y.name = x.text+"["+name.Name+"]", name.Name
+		return y, ok
+	case schema.Array:
+		if t.Elem.Kind == schema.Struct {
+			y, ok := b.fieldOfEach(r, x, *t.Elem, name)
+			y.text, y.name = text, name.Name
+			return y, ok
+		}
+	}
+	b.fail(r, "INVALID_EXTRACT_BASE_FIELD_TYPE",
+		`Can't extract a value from "%s". Need a complex type [STRUCT, ARRAY, MAP] but got "%s".`, x.text, x.typ().SQL())
+	return bound{}, false
+}
+
+func (b *Binder) fieldIndex(r diag.Range, fields []schema.Field, name string) (int, bool) {
+	at := -1
+	for i, f := range fields {
+		if f.Name == name && b.session.CaseSensitive || !b.session.CaseSensitive && strings.EqualFold(f.Name, name) {
+			if at >= 0 {
+				b.fail(r, "AMBIGUOUS_REFERENCE_TO_FIELDS", "Ambiguous reference to the field `%s`. It appears more than once in the schema.", name)
+				return 0, false
+			}
+			at = i
+		}
+	}
+	if at < 0 {
+		b.fieldNotFound(r, name, fields)
+	}
+	return at, at >= 0
+}
+
+func (b *Binder) fieldNotFound(r diag.Range, name string, fields []schema.Field) {
+	names := (schema.Schema{Fields: fields}).Names()
+	quoted := make([]string, len(names))
+	for i, n := range names {
+		quoted[i] = "`" + n + "`"
+	}
+	b.failHint(r, "FIELD_NOT_FOUND", diag.DidYouMean(name, names),
+		"No such struct field `"+name+"` in "+strings.Join(quoted, ", ")+".")
+}
+
+// fieldOfEach is array.field: the field of each element, as transform(array, e -> e.field).
+func (b *Binder) fieldOfEach(r diag.Range, x bound, elem schema.Type, name ast.Ident) (bound, bool) {
+	i, ok := b.fieldIndex(r, elem.Fields, name.Name)
+	if !ok {
+		return bound{}, false
+	}
+	fn := lookupScalar("transform")
+	if fn == nil {
+		b.notYet(r, "a field of each element of an array")
+		return bound{}, false
+	}
+	var lambda *logical.Lambda
+	arg := funcs.Arg{Text: "lambdafunction", Lambda: &funcs.LambdaArg{Params: 1, Bind: func(p []schema.Field) (schema.Field, error) {
+		a := b.attr("element", p[0].Type, p[0].Nullable)
+		body := &logical.FieldAccess{At: b.at(r), Input: a.Ref(), Index: i}
+		lambda = &logical.Lambda{At: b.at(r), Params: []logical.Attr{a}, Body: body}
+		return schema.Field{Name: name.Name, Type: body.Type(), Nullable: body.Nullable()}, nil
+	}}}
+	bd, err := fn.Bind(b.session, []funcs.Arg{b.arg(x), arg})
+	if err != nil {
+		b.failErr(r, err)
+		return bound{}, false
+	}
+	return bound{e: &logical.Call{At: b.at(r), Fn: bd, Args: []logical.Expr{x.e, lambda}}}, true
+}
+
+// subscript binds x[i].
+func (b *Binder) subscript(e *ast.Subscript, v *env) (bound, bool) {
+	x, ok := b.expr(e.X, v)
+	i, ok2 := b.expr(e.Index, v)
+	if !ok || !ok2 {
+		return bound{}, false
+	}
+	switch t := x.typ(); t.Kind {
+	case schema.Struct:
+		val, isConst := b.constant(i.e)
+		if !isConst || i.typ().Kind != schema.String || val.IsNull(0) {
+			b.fail(e.Index.Range(), "INVALID_EXTRACT_FIELD_TYPE",
+				`Field name should be a non-null string literal, but it's "%s".`, i.text)
+			return bound{}, false
+		}
+		y, ok := b.access(e.Span, x, ast.Ident{Name: string(val.Str(0))})
+		y.name = ""
+		return y, ok
+	case schema.Array, schema.Map:
+		if t.Kind == schema.Array && t.Elem.Kind == schema.Struct && i.typ().Kind == schema.String {
+			if val, isConst := b.constant(i.e); isConst && !val.IsNull(0) {
+				return b.access(e.Span, x, ast.Ident{Name: string(val.Str(0))})
+			}
+		}
+		y, ok := b.function(e.Span, "element_at_subscript", []bound{x, i})
+		y.text, y.name = x.text+"["+i.text+"]", ""
+		return y, ok
+	case schema.Variant:
+		b.notYet(e.Span, "a subscript of a VARIANT")
+		return bound{}, false
+	}
+	b.fail(e.Span, "INVALID_EXTRACT_BASE_FIELD_TYPE",
+		`Can't extract a value from "%s". Need a complex type [STRUCT, ARRAY, MAP] but got "%s".`, x.text, x.typ().SQL())
+	return bound{}, false
+}
+
+// variantPath binds x:path.
+func (b *Binder) variantPath(e *ast.VariantPath, v *env) (bound, bool) {
+	x, ok := b.expr(e.X, v)
+	if !ok {
+		return bound{}, false
+	}
+	if x.typ().Kind != schema.Variant {
+		b.fail(e.Span, "COLUMN_IS_NOT_VARIANT_TYPE", `The column "%s" is of type "%s", not VARIANT.`, x.text, x.typ().SQL())
+		return bound{}, false
+	}
+	at := b.at(e.Span)
+	path := bound{e: stringLiteral(at, e.Path), text: e.Path}
+	return b.function(e.Span, "variant_get", []bound{x, path, {e: stringLiteral(at, "variant"), text: "variant"}})
+}
+
+func stringLiteral(at logical.At, s string) *logical.Literal {
+	return &logical.Literal{At: at, Value: column.Constant(schema.Of(schema.String), 1, s)}
+}
+
+func boolLiteral(at logical.At, v bool) *logical.Literal {
+	return &logical.Literal{At: at, Value: column.Constant(schema.Of(schema.Boolean), 1, v)}
+}
+
+func longLiteral(at logical.At, v int64) *logical.Literal {
+	return &logical.Literal{At: at, Value: column.Constant(schema.Of(schema.Int64), 1, v)}
+}
+
+func intLiteral(at logical.At, v int32) *logical.Literal {
+	return &logical.Literal{At: at, Value: column.Constant(schema.Of(schema.Int32), 1, int64(v))}
+}
+
+func nullLiteral(at logical.At, t schema.Type) *logical.Literal {
+	return &logical.Literal{At: at, Value: column.NullVector(nil, t, 1)}
+}

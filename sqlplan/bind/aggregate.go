@@ -1,0 +1,238 @@
+package bind
+
+import (
+	"strings"
+
+	"pipelines/spec/diag"
+	"pipelines/sqlplan/ast"
+	"pipelines/sqlplan/funcs"
+	"pipelines/sqlplan/logical"
+	"pipelines/tables/column"
+	"pipelines/tables/schema"
+)
+
+// misplacedAggregates gives the error class for each clause that refuses
+// aggregates.
+var misplacedAggregates = map[string]diag.Code{
+	"WHERE": "INVALID_WHERE_CONDITION", "GROUP BY": "GROUP_BY_AGGREGATE",
+}
+
+// argEnv is the environment of an aggregate's arguments.
+func (v *env) argEnv() *env {
+	inner := *v
+	inner.inAgg, inner.agg, inner.win, inner.times = true, false, false, nil
+	if first, last := v.first, v.last; first != nil {
+		inner.first = nil
+		inner.last = func(parts []ast.Ident) (bound, bool) {
+			if last != nil {
+				if x, ok := last(parts); ok {
+					return x, true
+				}
+			}
+			return first(parts)
+		}
+	}
+	return &inner
+}
+
+// aggregate binds an aggregate without OVER to a placeholder.
+func (b *Binder) aggregate(e *ast.Call, name string, fn *funcs.Aggregate, v *env) (bound, bool) {
+	if v.inAgg {
+		b.fail(e.Span, "NESTED_AGGREGATE_FUNCTION",
+			"It is not allowed to use an aggregate function in the argument of another aggregate function. Please use the inner aggregate function in a sub-query.")
+		return bound{}, false
+	}
+	if !v.agg {
+		code, ok := misplacedAggregates[v.clause]
+		if !ok {
+			code = "UNSUPPORTED_EXPR_FOR_OPERATOR"
+		}
+		b.fail(e.Span, code, "The aggregate function `%s` is not allowed in %s.", name, v.clause)
+		return bound{}, false
+	}
+	call, txt, ok := b.aggCall(e, name, fn, v.argEnv())
+	if !ok {
+		return bound{}, false
+	}
+	return bound{e: &aggExpr{At: b.at(e.Span), call: call}, text: txt}, true
+}
+
+// aggCall binds an aggregate's arguments, filter and ordering.
+func (b *Binder) aggCall(e *ast.Call, name string, fn *funcs.Aggregate, v *env) (logical.AggCall, string, bool) {
+	call := logical.AggCall{At: b.at(e.Span), Distinct: e.Distinct}
+	args, ok := b.aggArgs(e, name, v)
+	for _, k := range e.WithinGroup {
+		key, x, good := b.sortKey(k, v)
+		ok = ok && good
+		call.OrderBy = append(call.OrderBy, key)
+		if orderedSet[name] {
+			// percentile_cont(p) WITHIN GROUP (ORDER BY x) is a function of (x, p).
+			args = append([]bound{x}, args...)
+			if key.Descending && len(args) == 2 {
+				args[1] = b.complement(e.Span, args[1])
+			}
+		}
+	}
+	if orderedSet[name] {
+		if len(e.WithinGroup) != 1 && ok {
+			b.fail(e.Span, "INVALID_WITHIN_GROUP_EXPRESSION.WITHIN_GROUP_MISSING", "WITHIN GROUP is required for inverse distribution function `%s`.", name)
+			ok = false
+		}
+		call.OrderBy = nil
+	}
+	filterText := ""
+	if e.Filter != nil {
+		f, good := b.expr(e.Filter, v)
+		if good {
+			call.Filter, good = b.condition(e.Filter.Range(), f, f.text)
+			filterText = " FILTER (WHERE " + f.text + ")"
+		}
+		ok = ok && good
+	}
+	if !ok {
+		return call, "", false
+	}
+	txt, ok := b.resolveAgg(e, name, fn, args, &call)
+	return call, txt + filterText, ok
+}
+
+// orderedSet are the inverse distribution functions: the key of WITHIN GROUP
+// is their first argument.
+var orderedSet = map[string]bool{"percentile_cont": true, "percentile_disc": true}
+
+// complement is 1 - p, for a descending order.
+func (b *Binder) complement(r diag.Range, p bound) bound {
+	one := bound{e: &logical.Literal{At: b.at(r), Value: column.Constant(schema.Of(schema.Float64), 1, 1.0)}, text: "1"}
+	y, ok := b.function(r, "-", []bound{one, p})
+	if !ok {
+		return p
+	}
+	y.text = p.text
+	return y
+}
+
+func (b *Binder) aggArgs(e *ast.Call, name string, v *env) ([]bound, bool) {
+	var out []bound
+	ok := true
+	list, ok := b.namedArgs(e, name)
+	for _, a := range list {
+		s, isStar := a.(*ast.Star)
+		switch {
+		case isStar && name == "count" && len(list) == 1 && len(s.Qualifier) == 0 && !e.Distinct && len(s.Except) == 0:
+			out = append(out, bound{e: intLiteral(b.at(a.Range()), 1), text: "1"})
+		case isStar:
+			cols, good := b.star(s, v.scope)
+			ok = ok && good
+			for _, c := range cols {
+				out = append(out, c.bound)
+			}
+		default:
+			x, good := b.expr(a, v)
+			ok = ok && good
+			out = append(out, x)
+		}
+	}
+	if e.Nulls == ast.IgnoreNulls {
+		out = append(out, bound{e: boolLiteral(b.at(e.Span), true), text: "true"})
+	}
+	return out, ok
+}
+
+// resolveAgg picks the overload and casts the arguments.
+func (b *Binder) resolveAgg(e *ast.Call, name string, fn *funcs.Aggregate, args []bound, call *logical.AggCall) (string, bool) {
+	fargs := make([]funcs.Arg, len(args))
+	for i, a := range args {
+		fargs[i] = b.arg(a)
+	}
+	bd, err := fn.Bind(b.session, fargs)
+	if err != nil {
+		b.failErr(e.Span, err)
+		return "", false
+	}
+	call.Fn = bd
+	for i, a := range args {
+		x := a.e
+		if i < len(bd.Args) {
+			var ok bool
+			if x, ok = b.cast(e.Span, x, bd.Args[i]); !ok {
+				return "", false
+			}
+		}
+		call.Args = append(call.Args, x)
+	}
+	if fn.IgnoresDistinct {
+		call.Distinct = false
+	}
+	return aggText(e, name, bd, textsOf(args)), true
+}
+
+func aggText(e *ast.Call, name string, bd *funcs.BoundAggregate, texts []string) string {
+	if bd.Print != nil {
+		return bd.Print(texts, e.Distinct)
+	}
+	suffix := ""
+	if e.Nulls == ast.IgnoreNulls {
+		texts, suffix = texts[:len(texts)-1], " IGNORE NULLS"
+	}
+	if e.Distinct {
+		return name + "(DISTINCT " + strings.Join(texts, ", ") + ")" + suffix
+	}
+	return name + "(" + strings.Join(texts, ", ") + ")" + suffix
+}
+
+// sortKey binds one ordering key.
+func (b *Binder) sortKey(it ast.SortItem, v *env) (logical.SortKey, bound, bool) {
+	x, ok := b.expr(it.X, v)
+	if !ok {
+		return logical.SortKey{}, x, false
+	}
+	k, ok := b.keyOf(it, x)
+	return k, x, ok
+}
+
+// keyOf makes a key of a bound expression: nulls come first when ascending.
+func (b *Binder) keyOf(it ast.SortItem, x bound) (logical.SortKey, bool) {
+	if t := x.typ(); !orderable(t) {
+		b.fail(it.Span, "DATATYPE_MISMATCH.INVALID_ORDERING_TYPE",
+			`Cannot resolve "%s" due to data type mismatch: The sort order does not support ordering on type "%s".`, x.text, t.SQL())
+		return logical.SortKey{}, false
+	}
+	k := logical.SortKey{Expr: x.e, Descending: it.Desc, NullsLast: it.Desc}
+	switch it.Nulls {
+	case ast.NullsFirst:
+		k.NullsLast = false
+	case ast.NullsLast:
+		k.NullsLast = true
+	}
+	return k, true
+}
+
+// keyText prints a key as Spark does inside OVER.
+func keyText(k logical.SortKey, txt string) string {
+	if k.Descending {
+		txt += " DESC"
+	} else {
+		txt += " ASC"
+	}
+	if k.NullsLast {
+		return txt + " NULLS LAST"
+	}
+	return txt + " NULLS FIRST"
+}
+
+// orderable reports whether values of the type can be sorted.
+func orderable(t schema.Type) bool {
+	switch t.Kind {
+	case schema.Map, schema.Variant, schema.CalendarInterval:
+		return false
+	case schema.Array:
+		return orderable(*t.Elem)
+	case schema.Struct:
+		for _, f := range t.Fields {
+			if !orderable(f.Type) {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,338 @@
+package bind
+
+import (
+	"strings"
+
+	"pipelines/spec/diag"
+	"pipelines/sqlplan/ast"
+	"pipelines/sqlplan/funcs"
+	"pipelines/sqlplan/logical"
+	"pipelines/tables/schema"
+)
+
+// call binds a function call of any kind.
+func (b *Binder) call(e *ast.Call, v *env) (bound, bool) {
+	name, ok := b.functionName(e, v)
+	if !ok {
+		return bound{}, false
+	}
+	if e.Over != nil {
+		return b.over(e, name, v)
+	}
+	if f := specialForm(name); f != nil {
+		return f(b, e, name, v)
+	}
+	if t, ok := castFunctions[name]; ok && len(e.Args) == 1 {
+		return b.castCall(e, t, v)
+	}
+	if agg := lookupAggregate(name); agg != nil {
+		return b.aggregate(e, name, agg, v)
+	}
+	if !plainCall(e) {
+		b.fail(e.Span, "INVALID_SQL_SYNTAX.FUNCTION_WITH_UNSUPPORTED_SYNTAX",
+			"The function `%s` does not support DISTINCT, FILTER, WITHIN GROUP or a treatment of nulls.", name)
+		return bound{}, false
+	}
+	if fn := lookupScalar(name); fn != nil {
+		return b.scalarCall(e, name, fn, v)
+	}
+	return b.otherCall(e, name, v)
+}
+
+func plainCall(e *ast.Call) bool {
+	return !e.Distinct && e.Filter == nil && len(e.WithinGroup) == 0 && e.Nulls == ast.DefaultNulls
+}
+
+// functionName is the name in lower case without the built-in namespaces.
+func (b *Binder) functionName(e *ast.Call, v *env) (string, bool) {
+	parts, ok := b.nameParts(e.Name, v)
+	if !ok {
+		return "", false
+	}
+	for len(parts) > 1 && (strings.EqualFold(parts[0].Name, "system") || strings.EqualFold(parts[0].Name, "builtin")) {
+		parts = parts[1:]
+	}
+	if len(parts) == 1 {
+		return strings.ToLower(parts[0].Name), true
+	}
+	names := ast.Name{Parts: parts}.Strings()
+	if u := b.userFunction(names); u != nil {
+		return strings.Join(names, "."), true
+	}
+	b.fail(e.Name.Span, "UNRESOLVED_ROUTINE", "Cannot resolve routine %s on search path [`system`.`builtin`, `system`.`session`].", quoteParts(parts))
+	return "", false
+}
+
+func (b *Binder) userFunction(parts []string) *UserFunction {
+	if f, ok := b.catalog.(Functions); ok {
+		return f.Function(parts)
+	}
+	return nil
+}
+
+// otherCall handles names that are no scalar function.
+func (b *Binder) otherCall(e *ast.Call, name string, v *env) (bound, bool) {
+	if u := b.userFunction(strings.Split(name, ".")); u != nil {
+		return b.userCall(e, u, v)
+	}
+	if lookupWindow(name) != nil {
+		b.fail(e.Span, "WINDOW_FUNCTION_WITHOUT_OVER_CLAUSE", "Window function `%s` needs an OVER clause.", name)
+		return bound{}, false
+	}
+	if generatorOf(name) != nil {
+		b.fail(e.Span, "UNSUPPORTED_GENERATOR.NESTED_IN_EXPRESSIONS",
+			"The generator is not supported: nested in expressions %q.", ast.String(e))
+		return bound{}, false
+	}
+	hint := diag.DidYouMean(name, functionNames())
+	b.failHint(e.Name.Span, "UNRESOLVED_ROUTINE", hint,
+		"Cannot resolve routine `"+name+"` on search path [`system`.`builtin`, `system`.`session`].")
+	return bound{}, false
+}
+
+// scalarCall binds a call of a listed scalar function.
+func (b *Binder) scalarCall(e *ast.Call, name string, fn *funcs.Function, v *env) (bound, bool) {
+	args, ok := b.args(e, name, v)
+	if !ok {
+		return bound{}, false
+	}
+	y, ok := b.resolve(e.Span, name, fn, args)
+	if e.Form == ast.ExtractCall && len(args) == 2 {
+		y.text = "extract(" + args[0].text + " FROM " + args[1].text + ")"
+	}
+	return y, ok
+}
+
+// argument is a bound argument; lambdas are bound when the function asks.
+type argument struct {
+	bound
+	lambda *ast.Lambda
+	env    *env
+}
+
+// args binds the arguments of a call in the function's order.
+func (b *Binder) args(e *ast.Call, name string, v *env) ([]argument, bool) {
+	list, ok := b.namedArgs(e, name)
+	if !ok {
+		return nil, false
+	}
+	var out []argument
+	for _, a := range list {
+		switch a := a.(type) {
+		case *ast.Lambda:
+			out = append(out, argument{lambda: a, env: v, bound: bound{text: ast.String(a)}})
+			continue
+		case *ast.Star:
+			cols, good := b.star(a, v.scope)
+			ok = ok && good
+			for _, c := range cols {
+				out = append(out, argument{bound: c.bound})
+			}
+			continue
+		}
+		x, good := b.expr(a, v)
+		ok = ok && good
+		out = append(out, argument{bound: x})
+	}
+	return out, ok
+}
+
+// function binds a call of a function by name over bound arguments.
+func (b *Binder) function(r diag.Range, name string, args []bound) (bound, bool) {
+	if name == "element_at_subscript" {
+		name = subscriptFunction(args[0].typ())
+	}
+	fn := lookupScalar(name)
+	if fn == nil {
+		b.fail(r, "FEATURE_NOT_AVAILABLE", "the function %s is not available yet", name)
+		return bound{}, false
+	}
+	list := make([]argument, len(args))
+	for i, a := range args {
+		list[i].bound = a
+	}
+	return b.resolve(r, name, fn, list)
+}
+
+// resolve picks the overload, casts the arguments and prints the call.
+func (b *Binder) resolve(r diag.Range, name string, fn *funcs.Function, args []argument) (bound, bool) {
+	fargs := make([]funcs.Arg, len(args))
+	lambdas := make([]*logical.Lambda, len(args))
+	texts := make([]string, len(args))
+	failed := false
+	for i := range args {
+		if l := args[i].lambda; l != nil {
+			fargs[i] = b.lambdaArg(&args[i], &lambdas[i], &failed)
+		} else {
+			fargs[i] = b.arg(args[i].bound)
+		}
+		texts[i] = args[i].text
+	}
+	bd, err := fn.Bind(b.session, fargs)
+	if failed {
+		return bound{}, false
+	}
+	if err != nil {
+		b.failErr(r, err)
+		return bound{}, false
+	}
+	out := make([]logical.Expr, len(args))
+	for i := range args {
+		if lambdas[i] != nil {
+			out[i], texts[i] = lambdas[i], args[i].text
+			continue
+		}
+		if args[i].lambda != nil {
+			b.fail(args[i].lambda.Span, "INVALID_LAMBDA_FUNCTION_CALL.NON_HIGHER_ORDER_FUNCTION",
+				"A lambda function should only be used in a higher order function. However, its class is `%s`, which is not a higher order function.", name)
+			return bound{}, false
+		}
+		out[i] = args[i].e
+		if i < len(bd.Args) {
+			c, ok := b.cast(r, args[i].e, bd.Args[i])
+			if !ok {
+				return bound{}, false
+			}
+			out[i] = c
+		}
+	}
+	y := bound{e: &logical.Call{At: b.at(r), Fn: bd, Args: out}}
+	if bd.Print != nil {
+		y.text = bd.Print(texts)
+	} else {
+		y.text = printCall(name, texts)
+	}
+	return y, true
+}
+
+// printCall prints a call; names that are symbols are operators.
+func printCall(name string, args []string) string {
+	if !isWord(name[0]) || name == "div" {
+		switch len(args) {
+		case 1:
+			return name + args[0]
+		case 2:
+			return "(" + args[0] + " " + name + " " + args[1] + ")"
+		}
+	}
+	return name + "(" + strings.Join(args, ", ") + ")"
+}
+
+// lambdaArg describes a lambda; its body is bound when the function gives the
+// types of the parameters.
+func (b *Binder) lambdaArg(a *argument, out **logical.Lambda, failed *bool) funcs.Arg {
+	l := a.lambda
+	return funcs.Arg{Text: a.text, Lambda: &funcs.LambdaArg{Params: len(l.Params), Bind: func(params []schema.Field) (schema.Field, error) {
+		if len(params) != len(l.Params) {
+			return schema.Field{}, funcs.NewError("INVALID_LAMBDA_FUNCTION_CALL.NUM_ARGS_MISMATCH",
+				"A higher order function expects a lambda with another number of arguments.", nil)
+		}
+		ls := lambdaScope{}
+		for i, p := range params {
+			ls.names = append(ls.names, l.Params[i].Name)
+			ls.attrs = append(ls.attrs, b.attr(l.Params[i].Name, p.Type, p.Nullable))
+		}
+		inner := *a.env
+		inner.lambdas = append(append([]lambdaScope(nil), a.env.lambdas...), ls)
+		body, ok := b.expr(l.Body, &inner)
+		if !ok {
+			*failed = true
+			return schema.Field{}, funcs.NewError("INVALID_LAMBDA_FUNCTION_CALL", "The lambda cannot be resolved.", nil)
+		}
+		*out = &logical.Lambda{At: b.at(l.Span), Params: ls.attrs, Body: body.e}
+		texts := make([]string, 0, len(params)+1)
+		texts = append(texts, body.text)
+		for range params {
+			texts = append(texts, "namedlambdavariable()")
+		}
+		a.text = "lambdafunction(" + strings.Join(texts, ", ") + ")"
+		return schema.Field{Name: "lambda", Type: body.typ(), Nullable: body.e.Nullable()}, nil
+	}}}
+}
+
+// castFunctions are types that are used as functions: date(x).
+var castFunctions = map[string]schema.Type{
+	"boolean": schema.Of(schema.Boolean), "tinyint": schema.Of(schema.Int8), "smallint": schema.Of(schema.Int16),
+	"int": schema.Of(schema.Int32), "bigint": schema.Of(schema.Int64), "float": schema.Of(schema.Float32),
+	"double": schema.Of(schema.Float64), "decimal": schema.Of(schema.Decimal), "string": schema.Of(schema.String),
+	"binary": schema.Of(schema.Binary), "date": schema.Of(schema.Date), "timestamp": schema.Of(schema.Timestamp),
+}
+
+func (b *Binder) castCall(e *ast.Call, t schema.Type, v *env) (bound, bool) {
+	x, ok := b.expr(e.Args[0], v)
+	if !ok {
+		return x, false
+	}
+	mode := logical.CastANSI
+	if !b.session.ANSI {
+		mode = logical.CastLegacy
+	}
+	y, ok := b.castTo(e.Span, x, t, mode)
+	y.text = "CAST(" + x.text + " AS " + t.SQL() + ")"
+	if _, isCol := x.e.(*logical.Column); isCol || x.name != "" {
+		y.name = x.columnName()
+	}
+	return y, ok
+}
+
+// userCall inlines a SQL function.
+func (b *Binder) userCall(e *ast.Call, u *UserFunction, v *env) (bound, bool) {
+	args, ok := b.exprs(e.Args, v)
+	if !ok {
+		return bound{}, false
+	}
+	if len(args) > len(u.Params) {
+		b.fail(e.Span, "WRONG_NUM_ARGS.WITHOUT_SUGGESTION", "The `%s` requires %d parameters but the actual number is %d.", u.Name, len(u.Params), len(args))
+		return bound{}, false
+	}
+	if b.views++; b.views > maxViewDepth {
+		b.fail(e.Span, "VIEW_EXCEED_MAX_NESTED_DEPTH", "The function `%s` is nested too deeply.", u.Name)
+		return bound{}, false
+	}
+	defer func() { b.views-- }()
+	vals := make([]bound, len(u.Params))
+	for i, p := range u.Params {
+		switch {
+		case i < len(args):
+			vals[i] = args[i]
+		case i < len(u.Default) && u.Default[i] != nil:
+			if vals[i], ok = b.expr(u.Default[i], plain(&scope{}, "DEFAULT")); !ok {
+				return bound{}, false
+			}
+		default:
+			b.fail(e.Span, "WRONG_NUM_ARGS.WITHOUT_SUGGESTION", "The `%s` requires %d parameters but the actual number is %d.", u.Name, len(u.Params), len(args))
+			return bound{}, false
+		}
+		c, ok := b.cast(e.Span, vals[i].e, p.Type)
+		if !ok {
+			return bound{}, false
+		}
+		vals[i] = bound{e: c, text: p.Name, name: p.Name}
+	}
+	return b.userBody(e, u, vals)
+}
+
+func (b *Binder) userBody(e *ast.Call, u *UserFunction, vals []bound) (bound, bool) {
+	saved := b.text
+	b.text = u.Text
+	inner := plain(&scope{}, "FUNCTION")
+	inner.first = func(parts []ast.Ident) (bound, bool) {
+		for i, p := range u.Params {
+			if strings.EqualFold(p.Name, parts[len(parts)-1].Name) {
+				return vals[i], true
+			}
+		}
+		return bound{}, false
+	}
+	x, ok := b.expr(u.Body, inner)
+	b.text = saved
+	if !ok {
+		return x, false
+	}
+	y := bound{e: x.e, text: u.Name + "()"}
+	if u.Returns != nil {
+		c, good := b.cast(e.Span, x.e, *u.Returns)
+		y.e, ok = c, good
+	}
+	return y, ok
+}

@@ -1,0 +1,96 @@
+package bind
+
+import (
+	"pipelines/spec/diag"
+	"pipelines/sqlplan/ast"
+	"pipelines/sqlplan/funcs"
+	"pipelines/sqlplan/logical"
+	"pipelines/tables/schema"
+)
+
+// Catalog answers what a name in FROM means.
+type Catalog interface {
+	// Resolve finds a table, view, source, file path or table function. It
+	// returns a *NotFound when there is no such thing, a *funcs.Error when
+	// there is one that cannot be read so, another error when looking failed.
+	Resolve(Request) (Answer, error)
+}
+
+// Functions is implemented by a Catalog that knows functions of its own.
+type Functions interface {
+	// Function returns the SQL function of that name, or nil.
+	Function(parts []string) *UserFunction
+}
+
+// Variables is implemented by a Catalog that has session variables.
+type Variables interface {
+	// Variable returns the value of a variable as a literal, or nil.
+	Variable(name string) *logical.Literal
+}
+
+// Request is one mention of a relation.
+type Request struct {
+	// Parts is the name as written. Format paths (json.`p`) come as two parts.
+	Parts []string
+	// Function is set for table functions that the binder does not know
+	// (read_files, read_kafka): Options holds the named arguments and "path"
+	// the first positional one.
+	Function bool
+	// Stream says that the mention is marked with STREAM.
+	Stream  bool
+	Options map[string]string
+	// Version and Timestamp pin a version (VERSION AS OF, TIMESTAMP AS OF);
+	// empty for none. Timestamp is the constant's text.
+	Version, Timestamp string
+	Place              diag.Span
+}
+
+// Answer is what a name means: exactly one field of Relation and View is set.
+type Answer struct {
+	Relation *logical.Relation
+	View     *View
+	// Metadata lists the fields of the hidden column _metadata, if any.
+	Metadata []schema.Field
+}
+
+// View is a stored query that is inlined where it is read.
+type View struct {
+	Name  []string
+	Text  *diag.Text
+	Query *ast.Query
+	// Columns rename the query's columns; nil keeps them.
+	Columns []string
+	// Broken says that the view's own errors were reported elsewhere: whoever
+	// reads it fails silently.
+	Broken bool
+	// AnyRead lets a view be read with or without STREAM whatever it is.
+	AnyRead bool
+	// Session replaces the reader's settings inside the view; nil keeps them.
+	Session *funcs.Session
+	// Dedup keeps the first row of each key of the view's rows; nil keeps all.
+	Dedup *Dedup
+}
+
+// UserFunction is a scalar SQL function: RETURN Body over Params.
+type UserFunction struct {
+	Name    string
+	Text    *diag.Text
+	Params  []schema.Field
+	Default []ast.Expr // by parameter; nil entries have none
+	Returns *schema.Type
+	Body    ast.Expr
+}
+
+// NotFound says that a name is unknown.
+type NotFound struct {
+	// Names are the known names, for suggestions.
+	Names []string
+}
+
+func (*NotFound) Error() string { return "not found" }
+
+// Empty is a Catalog without tables.
+type Empty struct{}
+
+// Resolve finds nothing.
+func (Empty) Resolve(Request) (Answer, error) { return Answer{}, &NotFound{} }

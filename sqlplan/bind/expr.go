@@ -1,0 +1,316 @@
+package bind
+
+import (
+	"strings"
+
+	"pipelines/spec/diag"
+	"pipelines/sqlplan/ast"
+	"pipelines/sqlplan/logical"
+	"pipelines/sqlplan/parse"
+	"pipelines/tables/schema"
+)
+
+// env is what an expression may use where it stands.
+type env struct {
+	scope  *scope
+	clause string // for messages: "WHERE", "SELECT", ...
+	agg    bool   // aggregates are allowed
+	win    bool   // window functions are allowed
+	inAgg  bool   // inside an aggregate's argument
+	inWin  bool   // inside a window function
+	// times collects window(...) calls of the SELECT; nil: not allowed.
+	times *timeWindows
+	// windows are the named windows of the SELECT.
+	windows map[string]*ast.Window
+	lambdas []lambdaScope
+	// first is tried before the scope (outputs, in ORDER BY), last after it
+	// (aliases of the select list).
+	first, last func(parts []ast.Ident) (bound, bool)
+}
+
+type lambdaScope struct {
+	names []string
+	attrs []logical.Attr
+}
+
+// plain returns an environment without aggregates and windows.
+func plain(s *scope, clause string) *env { return &env{scope: s, clause: clause} }
+
+// expr binds an expression. False means that an error was reported.
+func (b *Binder) expr(e ast.Expr, v *env) (bound, bool) {
+	b.depth++
+	defer func() { b.depth-- }()
+	if b.depth > maxExprDepth {
+		b.fail(e.Range(), "EXPRESSION_TOO_DEEP", "The expression is nested too deeply.")
+		return bound{}, false
+	}
+	switch e := e.(type) {
+	case *ast.NullLit, *ast.BoolLit, *ast.NumberLit, *ast.StringLit, *ast.BinaryLit, *ast.TypedLit, *ast.IntervalLit:
+		return b.literal(e)
+	case *ast.Param:
+		return b.param(e)
+	case *ast.Column:
+		return b.column(e, v)
+	case *ast.Field:
+		x, ok := b.expr(e.X, v)
+		if !ok {
+			return x, false
+		}
+		return b.access(e.Span, x, e.Name)
+	case *ast.Subscript:
+		return b.subscript(e, v)
+	case *ast.VariantPath:
+		return b.variantPath(e, v)
+	case *ast.Paren:
+		return b.expr(e.X, v)
+	case *ast.Unary:
+		return b.unary(e, v)
+	case *ast.Binary:
+		return b.binary(e, v)
+	case *ast.Between:
+		return b.between(e, v)
+	case *ast.In:
+		return b.in(e, v)
+	case *ast.Like:
+		return b.like(e, v)
+	case *ast.IsNull:
+		return b.isNull(e, v)
+	case *ast.IsBool:
+		return b.isBool(e, v)
+	case *ast.Case:
+		return b.caseExpr(e, v)
+	case *ast.Cast:
+		return b.castExpr(e, v)
+	case *ast.Call:
+		return b.call(e, v)
+	case *ast.Row:
+		return b.row(e, v)
+	case *ast.Alias:
+		// Only select lists and struct() use the name.
+		return b.expr(e.X, v)
+	case *ast.Subquery:
+		return b.scalarSubquery(e, v)
+	case *ast.Exists:
+		return b.exists(e, v)
+	}
+	return b.misplaced(e)
+}
+
+// misplaced reports kinds of expressions that mean nothing where they stand.
+func (b *Binder) misplaced(e ast.Expr) (bound, bool) {
+	switch e := e.(type) {
+	case *ast.Star:
+		b.fail(e.Span, "INVALID_USAGE_OF_STAR_OR_REGEX", "Invalid usage of '*' in expression.")
+	case *ast.Lambda:
+		b.fail(e.Span, "INVALID_LAMBDA_FUNCTION_CALL.NON_HIGHER_ORDER_FUNCTION",
+			"A lambda function should only be used in a higher order function.")
+	case *ast.NamedArg:
+		b.fail(e.Span, "NAMED_PARAMETERS_NOT_SUPPORTED", "Named parameters are not supported here.")
+	case *ast.Collate:
+		b.notYet(e.Span, "COLLATE")
+	case *ast.Default:
+		b.fail(e.Span, "DEFAULT_PLACEMENT_INVALID", "DEFAULT is not allowed here.")
+	default:
+		b.fail(e.Range(), "UNSUPPORTED_EXPR_FOR_OPERATOR", "This expression is not allowed here.")
+	}
+	return bound{}, false
+}
+
+// exprs binds a list; false if one fails, after all have been tried.
+func (b *Binder) exprs(es []ast.Expr, v *env) ([]bound, bool) {
+	out := make([]bound, len(es))
+	ok := true
+	for i, e := range es {
+		x, good := b.expr(e, v)
+		out[i], ok = x, ok && good
+	}
+	return out, ok
+}
+
+// column resolves a name.
+func (b *Binder) column(e *ast.Column, v *env) (bound, bool) {
+	parts, ok := b.nameParts(e.Name, v)
+	if !ok {
+		return bound{}, false
+	}
+	if x, ok := b.lambdaParam(e.Span, parts, v); ok {
+		return x, x.e != nil
+	}
+	if v.first != nil {
+		if x, ok := v.first(parts); ok {
+			return x, x.e != nil
+		}
+	}
+	for s := v.scope; s != nil; s = s.outer {
+		f := s.find(parts, b.session.CaseSensitive)
+		if f.ok {
+			return b.columnOf(e.Span, parts, f, v.scope, s)
+		}
+		if s == v.scope {
+			if v.times != nil {
+				if x, ok := v.times.named(b, e.Span, parts); ok {
+					return x, x.e != nil
+				}
+			}
+			if v.last != nil {
+				if x, ok := v.last(parts); ok {
+					return x, x.e != nil
+				}
+			}
+		}
+	}
+	if x, ok, known := b.bareWord(e, parts, v); known {
+		return x, ok
+	}
+	b.unresolved(e.Span, parts, v.scope)
+	return bound{}, false
+}
+
+// columnOf makes the expression for a name found in scope s, seen from scope
+// from: columns of outer queries are noted.
+func (b *Binder) columnOf(r diag.Range, parts []ast.Ident, f found, from, s *scope) (bound, bool) {
+	if len(f.many) > 1 {
+		b.ambiguous(r, parts, f.many)
+		return bound{}, false
+	}
+	if f.col.meta != nil {
+		return b.metadata(r, f)
+	}
+	a := f.col.attr
+	for at := from; at != s; at = at.outer {
+		if at.outers != nil {
+			at.outers.add(a)
+		}
+	}
+	a.Name = f.name.Name
+	x := bound{e: &logical.Column{At: b.at(r), Attr: a}, text: a.Name, name: a.Name}
+	for _, p := range f.rest {
+		var ok bool
+		if x, ok = b.access(r, x, p); !ok {
+			return x, false
+		}
+	}
+	return x, true
+}
+
+func (b *Binder) ambiguous(r diag.Range, parts []ast.Ident, many []col) {
+	names := make([]string, len(many))
+	for i, c := range many {
+		names[i] = quoteNames(append(append([]string(nil), lastOf(c.quals)...), c.attr.Name))
+	}
+	b.fail(r, "AMBIGUOUS_REFERENCE", "Reference %s is ambiguous, could be: [%s].", quoteParts(parts), strings.Join(names, ", "))
+}
+
+func lastOf(quals []string) []string {
+	if len(quals) == 0 {
+		return nil
+	}
+	return quals[len(quals)-1:]
+}
+
+// metadata gives a field of _metadata, which the scan then reads too.
+func (b *Binder) metadata(r diag.Range, f found) (bound, bool) {
+	if len(f.rest) == 0 {
+		b.notYet(r, "the whole _metadata struct: name its fields;")
+		return bound{}, false
+	}
+	m := f.col.meta
+	name := strings.ToLower(f.rest[0].Name)
+	a, ok := m.made[name]
+	if !ok {
+		i := (schema.Schema{Fields: m.fields}).Index(name)
+		if i < 0 {
+			b.fieldNotFound(r, f.rest[0].Name, m.fields)
+			return bound{}, false
+		}
+		a = b.attr(m.fields[i].Name, m.fields[i].Type, m.fields[i].Nullable)
+		if m.scan.Metadata == nil {
+			m.scan.Metadata = map[int]string{}
+		}
+		m.scan.Metadata[len(m.scan.Columns)] = a.Name
+		m.scan.Columns = append(m.scan.Columns, a)
+		m.scan.Fields = append(m.scan.Fields, -1)
+		m.made[name] = a
+	}
+	a.Name = f.rest[0].Name
+	x := bound{e: &logical.Column{At: b.at(r), Attr: a}, text: f.name.Name + "." + a.Name, name: a.Name}
+	for _, p := range f.rest[1:] {
+		var good bool
+		if x, good = b.access(r, x, p); !good {
+			return x, false
+		}
+	}
+	return x, true
+}
+
+// lambdaParam resolves a name against the lambda parameters around.
+func (b *Binder) lambdaParam(r diag.Range, parts []ast.Ident, v *env) (bound, bool) {
+	for i := len(v.lambdas) - 1; i >= 0; i-- {
+		l := v.lambdas[i]
+		for k, n := range l.names {
+			if !strings.EqualFold(n, parts[0].Name) {
+				continue
+			}
+			x := bound{e: &logical.Column{At: b.at(r), Attr: l.attrs[k]}, text: "namedlambdavariable()", name: parts[0].Name}
+			for _, p := range parts[1:] {
+				var ok bool
+				if x, ok = b.access(r, x, p); !ok {
+					return bound{}, true
+				}
+			}
+			return x, true
+		}
+	}
+	return bound{}, false
+}
+
+// bareWords are functions that are called without parentheses.
+var bareWords = map[string]bool{
+	"current_date": true, "current_timestamp": true, "current_user": true, "user": true, "session_user": true,
+	"current_catalog": true, "current_database": true, "current_schema": true, "localtimestamp": true, "current_timezone": true,
+}
+
+// bareWord resolves current_date and the like, and session variables.
+func (b *Binder) bareWord(e *ast.Column, parts []ast.Ident, v *env) (x bound, ok, known bool) {
+	if vars, is := b.catalog.(Variables); is {
+		if l := vars.Variable(parts[len(parts)-1].Name); l != nil && len(parts) == 1 {
+			return bound{e: l, text: parts[0].Name, name: parts[0].Name}, true, true
+		}
+	}
+	if len(parts) != 1 || parts[0].Quoted || !bareWords[strings.ToLower(parts[0].Name)] {
+		return bound{}, false, false
+	}
+	x, ok = b.call(&ast.Call{Pos: e.Pos, Name: ast.Name{Pos: e.Pos, Parts: parts}}, v)
+	return x, ok, true
+}
+
+// nameParts returns the parts of a name, evaluating IDENTIFIER(...).
+func (b *Binder) nameParts(n ast.Name, v *env) ([]ast.Ident, bool) {
+	if n.Dynamic == nil {
+		return n.Parts, true
+	}
+	x, ok := b.expr(n.Dynamic, plain(&scope{}, "IDENTIFIER"))
+	if !ok {
+		return nil, false
+	}
+	val, ok := b.constant(x.e)
+	if !ok || x.typ().Kind != schema.String || val.IsNull(0) {
+		b.fail(n.Span, "NOT_A_CONSTANT_STRING.NOT_CONSTANT",
+			"The expression used for the routine or clause IDENTIFIER must be a constant STRING which is NOT NULL.")
+		return nil, false
+	}
+	names, ok := parse.SplitName(string(val.Str(0)))
+	if !ok {
+		b.fail(n.Span, "PARSE_SYNTAX_ERROR", "Syntax error in the identifier %q.", string(val.Str(0)))
+		return nil, false
+	}
+	var parts []ast.Ident
+	for _, p := range names {
+		parts = append(parts, ast.Ident{Pos: n.Pos, Name: p})
+	}
+	return append(parts, n.Parts...), true
+}
+
+func isWord(c byte) bool {
+	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
+}

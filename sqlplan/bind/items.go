@@ -1,0 +1,255 @@
+package bind
+
+import (
+	"strings"
+
+	"pipelines/sqlplan/ast"
+	"pipelines/sqlplan/funcs"
+	"pipelines/sqlplan/logical"
+	"pipelines/tables/schema"
+)
+
+// starCol is one column of an expanded star.
+type starCol struct {
+	bound
+	quals []string
+}
+
+// star expands *, t.* and s.*.
+func (b *Binder) star(s *ast.Star, sc *scope) ([]starCol, bool) {
+	if sc.broken {
+		return nil, false
+	}
+	out, ok := b.starCols(s, sc)
+	if !ok {
+		return nil, false
+	}
+	for _, n := range s.Except {
+		i := len(n.Parts) - 1
+		at := -1
+		for k, c := range out {
+			if i >= 0 && strings.EqualFold(c.name, n.Parts[i].Name) && matches(c.quals, n.Parts[:i]) {
+				at = k
+			}
+		}
+		if at < 0 {
+			b.unresolved(n.Span, n.Parts, sc)
+			return nil, false
+		}
+		out = append(out[:at:at], out[at+1:]...)
+	}
+	return out, true
+}
+
+func (b *Binder) starCols(s *ast.Star, sc *scope) ([]starCol, bool) {
+	at := b.at(s.Span)
+	var out []starCol
+	add := func(c col) {
+		out = append(out, starCol{bound{&logical.Column{At: at, Attr: c.attr}, c.attr.Name, c.attr.Name}, c.quals})
+	}
+	if len(s.Qualifier) == 0 {
+		for _, c := range sc.visible() {
+			add(c)
+		}
+		if len(out) == 0 {
+			b.fail(s.Span, "INVALID_USAGE_OF_STAR_OR_REGEX", "Invalid usage of '*' without a FROM clause.")
+			return nil, false
+		}
+		return out, true
+	}
+	for _, c := range sc.cols {
+		if !c.unlisted && len(c.quals) >= len(s.Qualifier) && matches(c.quals, s.Qualifier) {
+			add(c)
+		}
+	}
+	if len(out) > 0 {
+		return out, true
+	}
+	for at := sc; at != nil; at = at.outer {
+		if f := at.find(s.Qualifier, b.session.CaseSensitive); f.ok {
+			x, ok := b.columnOf(s.Span, s.Qualifier, f, sc, at)
+			if !ok {
+				return nil, false
+			}
+			return b.starStruct(s, x)
+		}
+	}
+	b.fail(s.Span, "CANNOT_RESOLVE_STAR_EXPAND", "Cannot resolve %s.* given input columns %s.", quoteParts(s.Qualifier), columnList(sc))
+	return nil, false
+}
+
+func columnList(sc *scope) string {
+	var out []string
+	for _, c := range sc.visible() {
+		out = append(out, "`"+c.attr.Name+"`")
+	}
+	return strings.Join(out, ", ")
+}
+
+// starStruct expands the fields of a struct.
+func (b *Binder) starStruct(s *ast.Star, x bound) ([]starCol, bool) {
+	if x.typ().Kind != schema.Struct {
+		b.fail(s.Span, "CANNOT_RESOLVE_STAR_EXPAND", "Can only star expand struct data types. %q is %s.", x.text, x.typ().SQL())
+		return nil, false
+	}
+	var out []starCol
+	for i, f := range x.typ().Fields {
+		e := &logical.FieldAccess{At: b.at(s.Span), Input: x.e, Index: i}
+		out = append(out, starCol{bound: bound{e: e, text: x.text + "." + f.Name, name: f.Name}})
+	}
+	return out, true
+}
+
+// expand makes the entries of the select list.
+func (c *core) expand() {
+	for _, x := range c.sel.Items {
+		s, ok := x.(*ast.Star)
+		if !ok {
+			c.list = append(c.list, entry{x: x})
+			continue
+		}
+		cols, ok := c.b.star(s, c.in)
+		c.ok = c.ok && ok
+		for i := range cols {
+			c.list = append(c.list, entry{star: &cols[i]})
+		}
+	}
+}
+
+// bindItems binds the select list in order; later items may use the aliases of
+// earlier ones.
+func (c *core) bindItems() {
+	used := map[logical.ColumnID]bool{}
+	for _, en := range c.list {
+		if en.star != nil {
+			c.addItem(item{bound: en.star.bound, quals: en.star.quals}, used)
+			continue
+		}
+		x, names := en.x, []ast.Ident(nil)
+		if a, ok := x.(*ast.Alias); ok {
+			x, names = a.X, a.Names
+		}
+		if g, is, ok := c.generator(x, names); is {
+			c.ok = c.ok && ok
+			if ok {
+				c.items = append(c.items, g...)
+			}
+			continue
+		}
+		y, ok := c.b.expr(x, c.env)
+		c.ok = c.ok && ok
+		if !ok {
+			continue
+		}
+		it := item{bound: y}
+		switch {
+		case len(names) == 1:
+			it.alias = names[0].Name
+		case len(names) > 1:
+			c.b.fail(en.x.Range(), "UNSUPPORTED_FEATURE.MULTIPLE_ALIASES", "Only generators can have several aliases.")
+			c.ok = false
+			continue
+		default:
+			it.quals = c.qualsOf(y.e)
+		}
+		c.addItem(it, used)
+	}
+}
+
+// qualsOf gives a bare column its qualifier, so that ORDER BY t.a finds it.
+func (c *core) qualsOf(e logical.Expr) []string {
+	if x, ok := e.(*logical.Column); ok {
+		for _, k := range c.in.cols {
+			if k.attr.ID == x.Attr.ID {
+				return k.quals
+			}
+		}
+	}
+	return nil
+}
+
+// addItem names the item and gives it an identity: a bare column keeps its
+// own, once.
+func (c *core) addItem(it item, used map[logical.ColumnID]bool) {
+	name := it.alias
+	if name == "" {
+		name = it.columnName()
+	}
+	it.attr = logical.Attr{Name: name, Type: it.e.Type(), Nullable: it.e.Nullable(), Watermark: -1}
+	if x, ok := it.e.(*logical.Column); ok && it.alias == "" && !used[x.Attr.ID] {
+		it.attr.ID, it.attr.Watermark = x.Attr.ID, x.Attr.Watermark
+	} else {
+		it.attr.ID = c.b.id()
+	}
+	used[it.attr.ID] = true
+	c.items = append(c.items, it)
+}
+
+// lateral resolves a name against the aliases of earlier items.
+func (c *core) lateral(parts []ast.Ident) (bound, bool) { return c.aliasNamed(parts, true) }
+
+// inlineLimit is the size up to which an alias is inlined where it is used.
+const inlineLimit = 60
+
+func (c *core) aliasNamed(parts []ast.Ident, explicit bool) (bound, bool) {
+	at := -1
+	for i, it := range c.items {
+		name := it.alias
+		if name == "" && !explicit {
+			name = it.attr.Name
+			if x, ok := it.e.(*logical.Column); ok && it.gen == nil && x.Attr.ID == it.attr.ID {
+				continue // found as a column of FROM
+			}
+		}
+		if name == "" || !strings.EqualFold(name, parts[0].Name) {
+			continue
+		}
+		if at >= 0 && explicit {
+			c.b.fail(parts[0].Span, "AMBIGUOUS_LATERAL_COLUMN_ALIAS", "Lateral column alias `%s` is ambiguous and has %d matches.", name, 2)
+			return bound{}, true
+		}
+		at = i
+	}
+	if at < 0 {
+		return bound{}, false
+	}
+	it := &c.items[at]
+	if it.gen != nil {
+		if explicit {
+			c.b.fail(parts[0].Span, "UNSUPPORTED_FEATURE.LATERAL_COLUMN_ALIAS_IN_GENERATOR", "A lateral column alias of a generator is not supported.")
+			return bound{}, true
+		}
+	} else if explicit {
+		c.share(it)
+	}
+	x := bound{e: it.e, text: parts[0].Name, name: parts[0].Name}
+	for _, p := range parts[1:] {
+		var ok bool
+		if x, ok = c.b.access(p.Span, x, p); !ok {
+			return bound{}, true
+		}
+	}
+	return x, true
+}
+
+// share moves an expression that should not be repeated into a node below.
+func (c *core) share(it *item) {
+	if _, ok := it.e.(*logical.Column); ok || hasAgg(it.e) || hasWindow(it.e) {
+		return
+	}
+	if logical.Volatility(it.e) < funcs.Volatile && size(it.e) <= inlineLimit {
+		return
+	}
+	a := c.b.attr(it.attr.Name, it.e.Type(), it.e.Nullable())
+	c.pre = append(c.pre, logical.Alias{Expr: it.e, Attr: a})
+	it.e = a.Ref()
+}
+
+func size(e logical.Expr) int {
+	n := 0
+	logical.WalkExpr(e, func(logical.Expr) bool {
+		n++
+		return n <= inlineLimit
+	})
+	return n
+}

@@ -1,0 +1,84 @@
+package bind
+
+import (
+	"strings"
+
+	"pipelines/spec/diag"
+	"pipelines/sqlplan/ast"
+)
+
+// namedParams lists the functions that take name => value, with their
+// parameters in order and the defaults of those that may be left out.
+var namedParams = map[string][]namedParam{
+	"mask": {
+		{"str", nil}, {"upperChar", &ast.StringLit{Value: "X"}}, {"lowerChar", &ast.StringLit{Value: "x"}},
+		{"digitChar", &ast.StringLit{Value: "n"}}, {"otherChar", &ast.NullLit{}},
+	},
+	"explode": {{"collection", nil}}, "explode_outer": {{"collection", nil}},
+	"posexplode": {{"collection", nil}}, "posexplode_outer": {{"collection", nil}},
+}
+
+type namedParam struct {
+	name  string
+	value ast.Expr // default; nil: required
+}
+
+// namedArgs brings named arguments into the function's order.
+func (b *Binder) namedArgs(e *ast.Call, name string) ([]ast.Expr, bool) {
+	first := -1
+	for i, a := range e.Args {
+		if _, ok := a.(*ast.NamedArg); ok && first < 0 {
+			first = i
+		} else if !ok && first >= 0 {
+			b.fail(a.Range(), "UNEXPECTED_POSITIONAL_ARGUMENT",
+				"Cannot invoke routine `%s` because it contains positional argument(s) following the named argument; please rearrange them so the positional arguments come first.", name)
+			return nil, false
+		}
+	}
+	if first < 0 {
+		return e.Args, true
+	}
+	params := namedParams[name]
+	if params == nil {
+		b.fail(e.Span, "NAMED_PARAMETERS_NOT_SUPPORTED", "Named parameters are not supported for function `%s`.", name)
+		return nil, false
+	}
+	out := make([]ast.Expr, len(params))
+	copy(out, e.Args[:first])
+	for _, a := range e.Args[first:] {
+		if !b.placeNamed(a.(*ast.NamedArg), name, params, out) {
+			return nil, false
+		}
+	}
+	for i, p := range params {
+		if out[i] == nil {
+			out[i] = p.value
+		}
+		if out[i] == nil {
+			b.fail(e.Span, "REQUIRED_PARAMETER_NOT_FOUND",
+				"Cannot invoke routine `%s` because the parameter named `%s` is required, but the routine call did not supply a value.", name, p.name)
+			return nil, false
+		}
+	}
+	return out, true
+}
+
+func (b *Binder) placeNamed(na *ast.NamedArg, name string, params []namedParam, out []ast.Expr) bool {
+	names := make([]string, len(params))
+	for i, p := range params {
+		names[i] = p.name
+		if !strings.EqualFold(p.name, na.Name.Name) {
+			continue
+		}
+		if out[i] != nil {
+			b.fail(na.Span, "DUPLICATE_ROUTINE_PARAMETER_ASSIGNMENT.DOUBLE_NAMED_ARGUMENT_REFERENCE",
+				"Call to routine `%s` is invalid because the parameter `%s` is assigned twice.", name, p.name)
+			return false
+		}
+		out[i] = na.Value
+		return true
+	}
+	b.failHint(na.Span, "UNRECOGNIZED_PARAMETER_NAME", diag.DidYouMean(na.Name.Name, names),
+		"Cannot invoke routine `"+name+"` because the routine call included a named argument reference for the argument named `"+na.Name.Name+"`, but this routine does not include any signature containing an argument with this name.")
+	return false
+}

@@ -1,0 +1,135 @@
+package bind
+
+import (
+	"strings"
+
+	"pipelines/sqlplan/ast"
+	"pipelines/sqlplan/logical"
+)
+
+// pipe binds input |> op.
+//
+//tidy:allow-long one case an operator
+func (b *Binder) pipe(p *ast.Pipe, up enclosing) (logical.Node, *scope) {
+	var n logical.Node
+	var s *scope
+	if sel, ok := p.Input.(*ast.Select); ok && sel.Form == ast.FromOnly && sel.From != nil {
+		// FROM t |> keeps the qualifiers of t.
+		n, s = b.from(sel.From, up)
+	} else {
+		n, s = b.body(p.Input, nil, up)
+	}
+	broken := &scope{broken: true}
+	if n == nil {
+		return nil, broken
+	}
+	in := up.over(&scope{cols: s.cols, broken: s.broken})
+	switch op := p.Op.(type) {
+	case *ast.PipeSelect:
+		return b.selectFrom(op.Select, nil, n, in)
+	case *ast.PipeExtend:
+		items := append([]ast.Expr{&ast.Star{}}, op.Items...)
+		return b.selectFrom(&ast.Select{Pos: op.Pos, Items: items}, nil, n, in)
+	case *ast.PipeSet:
+		return b.pipeSet(op, n, in)
+	case *ast.PipeDrop:
+		star := &ast.Star{Pos: op.Pos, Except: op.Names}
+		return b.selectFrom(&ast.Select{Pos: op.Pos, Items: []ast.Expr{star}}, nil, n, in)
+	case *ast.PipeAs:
+		return b.aliased(n, s, &ast.TableAlias{Pos: op.Pos, Name: op.Name})
+	case *ast.PipeWhere:
+		cond, ok := b.filterCond(op.Cond, plain(in, "WHERE"))
+		if !ok {
+			return nil, broken
+		}
+		return &logical.Filter{Input: n, Cond: cond}, s
+	case *ast.PipeAggregate:
+		return b.pipeAggregate(op, n, in)
+	case *ast.PipeJoin:
+		return b.joinRight(op.Join, n, s, up)
+	case *ast.PipeSetOp:
+		r, rs := b.body(op.SetOp.R, nil, up)
+		if r == nil {
+			return nil, broken
+		}
+		set := *op.SetOp
+		set.L = p.Input
+		return b.combine(&set, n, r, s, rs)
+	case *ast.PipeTail:
+		return b.tail(n, s, &op.Tail, up)
+	case *ast.PipePivot:
+		return b.pivot(op.Pivot, n, s)
+	case *ast.PipeUnpivot:
+		return b.unpivot(op.Unpivot, n, s)
+	case *ast.PipeSample:
+		m, ok := b.sample(n, op.Sample)
+		if !ok {
+			return nil, broken
+		}
+		return m, s
+	case *ast.PipeLateralView:
+		return b.lateralView(op.View, n, s, up)
+	}
+	panic("bug: bind: unknown pipe operator")
+}
+
+// pipeSet replaces columns in place.
+func (b *Binder) pipeSet(op *ast.PipeSet, n logical.Node, in *scope) (logical.Node, *scope) {
+	for _, set := range op.Sets {
+		name := set.Name.Last()
+		var items []ast.Expr
+		hit := false
+		for _, c := range in.visible() {
+			ref := ast.Expr(&ast.Column{Pos: set.Pos, Name: ast.Name{Pos: set.Pos, Parts: []ast.Ident{{Name: c.attr.Name}}}})
+			if strings.EqualFold(c.attr.Name, name.Name) {
+				hit = true
+				ref = &ast.Alias{Pos: set.Pos, X: set.Value, Names: []ast.Ident{{Pos: name.Pos, Name: c.attr.Name}}}
+			}
+			items = append(items, ref)
+		}
+		if !hit {
+			b.unresolved(set.Name.Span, set.Name.Parts, in)
+			return nil, &scope{broken: true}
+		}
+		var s *scope
+		n, s = b.selectFrom(&ast.Select{Pos: op.Pos, Items: items}, nil, n, in)
+		if n == nil {
+			return nil, s
+		}
+		s.outer, s.outers = in.outer, in.outers
+		in = s
+	}
+	return n, in
+}
+
+// pipeAggregate is a grouped SELECT of keys and aggregates.
+func (b *Binder) pipeAggregate(op *ast.PipeAggregate, n logical.Node, in *scope) (logical.Node, *scope) {
+	sel := &ast.Select{Pos: op.Pos, GroupBy: op.GroupBy}
+	if op.GroupBy != nil {
+		for _, g := range op.GroupBy.Items {
+			if g.Kind != ast.GroupExpr {
+				b.notYet(g.Span, "grouping sets in |> AGGREGATE")
+				return nil, &scope{broken: true}
+			}
+			sel.Items = append(sel.Items, g.X)
+		}
+	}
+	for _, it := range op.Items {
+		probe := *b
+		x, ok := probe.expr(it, &env{scope: in, clause: "AGGREGATE", agg: true, win: true})
+		if ok && !hasAgg(x.e) {
+			b.fail(it.Range(), "PIPE_OPERATOR_AGGREGATE_EXPRESSION_CONTAINS_NO_AGGREGATE_FUNCTION",
+				"Non-grouping expression %s is provided as an argument to the |> AGGREGATE pipe operator but does not contain any aggregate function; please update it to include an aggregate function and then retry the query again.", x.text)
+			return nil, &scope{broken: true}
+		}
+	}
+	sel.Items = append(sel.Items, op.Items...)
+	if len(sel.Items) == 0 {
+		b.fail(op.Span, "PARSE_SYNTAX_ERROR", "|> AGGREGATE needs an aggregate or a grouping.")
+		return nil, &scope{broken: true}
+	}
+	if op.GroupBy == nil {
+		sel.Having = nil
+	}
+	return b.selectFrom(sel, nil, n, in)
+}

@@ -1,0 +1,243 @@
+package bind
+
+import (
+	"strings"
+
+	"pipelines/sqlplan/logical"
+	"pipelines/tables/schema"
+)
+
+// bound is a bound expression with its texts.
+type bound struct {
+	e logical.Expr
+	// text is Spark's printed form, which names columns without an alias.
+	text string
+	// name is the natural column name where it is not the text: a column's or
+	// field's own.
+	name string
+}
+
+func (x bound) columnName() string {
+	if x.name != "" {
+		return x.name
+	}
+	return x.text
+}
+
+func (x bound) typ() schema.Type { return x.e.Type() }
+
+// aggExpr stands for an aggregate until the Aggregate node is made.
+type aggExpr struct {
+	logical.At
+	call logical.AggCall
+}
+
+func (e *aggExpr) Type() schema.Type { return e.call.Fn.Result }
+func (e *aggExpr) Nullable() bool    { return e.call.Fn.Nullable }
+
+// Children are the arguments, the filter if there is one, the ordering keys.
+func (e *aggExpr) Children() []logical.Expr {
+	out := append([]logical.Expr(nil), e.call.Args...)
+	if e.call.Filter != nil {
+		out = append(out, e.call.Filter)
+	}
+	for _, k := range e.call.OrderBy {
+		out = append(out, k.Expr)
+	}
+	return out
+}
+
+func (e *aggExpr) WithChildren(c []logical.Expr) logical.Expr {
+	n := *e
+	n.call.Args, c = c[:len(e.call.Args):len(e.call.Args)], c[len(e.call.Args):]
+	if e.call.Filter != nil {
+		n.call.Filter, c = c[0], c[1:]
+	}
+	n.call.OrderBy = withKeys(e.call.OrderBy, c)
+	return &n
+}
+
+func (e *aggExpr) String() string {
+	var b strings.Builder
+	b.WriteString("agg:" + e.call.Fn.Fn.Name + "(")
+	if e.call.Distinct {
+		b.WriteString("DISTINCT ")
+	}
+	writeList(&b, e.call.Args)
+	b.WriteString(") filter " + logical.Text(e.call.Filter))
+	writeKeys(&b, e.call.OrderBy)
+	return b.String()
+}
+
+func withKeys(old []logical.SortKey, c []logical.Expr) []logical.SortKey {
+	if old == nil {
+		return nil
+	}
+	out := make([]logical.SortKey, len(old))
+	for i, k := range old {
+		k.Expr = c[i]
+		out[i] = k
+	}
+	return out
+}
+
+func writeList(b *strings.Builder, es []logical.Expr) {
+	for i, e := range es {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(logical.Text(e))
+	}
+}
+
+func writeKeys(b *strings.Builder, ks []logical.SortKey) {
+	for _, k := range ks {
+		b.WriteString(" by " + logical.Text(k.Expr))
+		if k.Descending {
+			b.WriteString(" desc")
+		}
+		if k.NullsLast {
+			b.WriteString(" last")
+		}
+	}
+}
+
+// winExpr stands for a window function until its Window node is made.
+type winExpr struct {
+	logical.At
+	call      logical.WindowCall
+	partition []logical.Expr
+	order     []logical.SortKey
+	// partTexts and keyTexts are the printed forms.
+	partTexts, keyTexts []string
+}
+
+func (e *winExpr) Type() schema.Type {
+	if e.call.Fn != nil {
+		return e.call.Fn.Result
+	}
+	return e.call.Agg.Result
+}
+
+func (e *winExpr) Nullable() bool {
+	if e.call.Fn != nil {
+		return e.call.Fn.Nullable
+	}
+	return e.call.Agg.Nullable
+}
+
+// Children are arguments, filter, partitioning, ordering. Frame offsets are
+// constants and no children.
+func (e *winExpr) Children() []logical.Expr {
+	out := append([]logical.Expr(nil), e.call.Args...)
+	if e.call.Filter != nil {
+		out = append(out, e.call.Filter)
+	}
+	out = append(out, e.partition...)
+	for _, k := range e.order {
+		out = append(out, k.Expr)
+	}
+	return out
+}
+
+func (e *winExpr) WithChildren(c []logical.Expr) logical.Expr {
+	n := *e
+	k := len(e.call.Args)
+	n.call.Args, c = c[:k:k], c[k:]
+	if e.call.Filter != nil {
+		n.call.Filter, c = c[0], c[1:]
+	}
+	k = len(e.partition)
+	n.partition, c = c[:k:k], c[k:]
+	n.order = withKeys(e.order, c)
+	return &n
+}
+
+// spec is the partitioning and ordering as text: equal specs share a node.
+func (e *winExpr) spec() string {
+	var b strings.Builder
+	writeList(&b, e.partition)
+	writeKeys(&b, e.order)
+	return b.String()
+}
+
+func (e *winExpr) String() string {
+	var b strings.Builder
+	b.WriteString("win:")
+	if e.call.Fn != nil {
+		b.WriteString(e.call.Fn.Fn.Name)
+	} else {
+		b.WriteString(e.call.Agg.Fn.Name)
+	}
+	b.WriteString("(")
+	writeList(&b, e.call.Args)
+	b.WriteString(") filter " + logical.Text(e.call.Filter))
+	if e.call.IgnoreNulls {
+		b.WriteString(" ignore nulls")
+	}
+	f := e.call.Frame
+	for _, x := range []logical.FrameBound{f.Start, f.End} {
+		b.WriteString(" " + string(rune('0'+x.Kind)) + logical.Text(x.Offset))
+	}
+	b.WriteString(string(rune('0' + f.Unit)))
+	b.WriteString(" over " + e.spec())
+	return b.String()
+}
+
+// groupingExpr stands for grouping(x) (one argument, not id) and grouping_id().
+type groupingExpr struct {
+	logical.At
+	id   bool
+	args []logical.Expr
+}
+
+func (e *groupingExpr) Type() schema.Type {
+	if e.id {
+		return schema.Of(schema.Int64)
+	}
+	return schema.Of(schema.Int8)
+}
+
+func (e *groupingExpr) Nullable() bool           { return false }
+func (e *groupingExpr) Children() []logical.Expr { return e.args }
+func (e *groupingExpr) WithChildren(c []logical.Expr) logical.Expr {
+	n := *e
+	n.args = c
+	return &n
+}
+
+func (e *groupingExpr) String() string {
+	var b strings.Builder
+	b.WriteString("grouping(")
+	writeList(&b, e.args)
+	b.WriteString(")")
+	return b.String()
+}
+
+// hasAgg reports an aggregate (or grouping function) in e.
+func hasAgg(e logical.Expr) bool {
+	found := false
+	logical.WalkExpr(e, func(x logical.Expr) bool {
+		switch x.(type) {
+		case *aggExpr, *groupingExpr:
+			found = true
+		}
+		return !found
+	})
+	return found
+}
+
+// hasWindow reports a window function in e.
+func hasWindow(e logical.Expr) bool {
+	found := false
+	logical.WalkExpr(e, func(x logical.Expr) bool {
+		if _, ok := x.(*winExpr); ok {
+			found = true
+		}
+		return !found
+	})
+	return found
+}
+
+// key is the text by which equal expressions are found.
+func key(e logical.Expr) string { return logical.Text(e) }

@@ -1,0 +1,300 @@
+package bind
+
+import (
+	"strings"
+
+	"pipelines/sqlplan/ast"
+	"pipelines/sqlplan/funcs"
+	"pipelines/sqlplan/logical"
+	"pipelines/tables/schema"
+)
+
+// over binds a call with OVER to a placeholder.
+func (b *Binder) over(e *ast.Call, name string, v *env) (bound, bool) {
+	if v.inAgg {
+		b.fail(e.Span, "_LEGACY_ERROR_TEMP_1031", "It is not allowed to use a window function inside an aggregate function. Please use the inner window function in a sub-query.")
+		return bound{}, false
+	}
+	if !v.win {
+		b.fail(e.Span, "WINDOW_FUNCTION_NOT_ALLOWED_IN_CLAUSE", "It is not allowed to use window functions inside the %s clause.", v.clause)
+		return bound{}, false
+	}
+	spec, ok := b.windowSpec(e.Over, v)
+	if !ok {
+		return bound{}, false
+	}
+	w := &winExpr{At: b.at(e.Span)}
+	w.call.At = w.At
+	var txt string
+	// first_value and the like are window functions of their own only when
+	// they are no aggregates.
+	if fn := lookupWindow(name); fn != nil && lookupAggregate(name) == nil {
+		txt, ok = b.rankCall(e, name, fn, w, v)
+	} else if agg := lookupAggregate(name); agg != nil {
+		txt, ok = b.overAggregate(e, name, agg, w, v)
+	} else {
+		b.fail(e.Span, "UNSUPPORTED_EXPR_FOR_WINDOW", "Expression %q not supported within a window function.", name)
+		return bound{}, false
+	}
+	if !ok || !b.windowParts(e, spec, w, v) {
+		return bound{}, false
+	}
+	return bound{e: w, text: txt + " OVER (" + b.windowText(w) + ")"}, true
+}
+
+// windowSpec resolves OVER name and OVER (name ...).
+func (b *Binder) windowSpec(w *ast.Window, v *env) (*ast.Window, bool) {
+	seen := 0
+	for w.Ref.Name != "" {
+		named := v.windows[strings.ToLower(w.Ref.Name)]
+		if named == nil || seen > len(v.windows) {
+			b.fail(w.Ref.Span, "MISSING_WINDOW_SPECIFICATION", "Window specification is not defined in the WINDOW clause for `%s`.", w.Ref.Name)
+			return nil, false
+		}
+		if !w.Bare && (w.PartitionBy != nil || w.OrderBy != nil || w.Frame != nil) {
+			b.fail(w.Span, "PARSE_SYNTAX_ERROR", "A window that extends a named window is not supported.")
+			return nil, false
+		}
+		w = named
+		seen++
+	}
+	return w, true
+}
+
+// rankCall binds a ranking or offset function.
+func (b *Binder) rankCall(e *ast.Call, name string, fn *funcs.WindowFunction, w *winExpr, v *env) (string, bool) {
+	inner := *v
+	inner.inWin = true
+	args, ok := b.exprs(e.Args, &inner)
+	if !ok {
+		return "", false
+	}
+	fargs := make([]funcs.Arg, len(args))
+	for i, a := range args {
+		fargs[i] = b.arg(a)
+	}
+	bd, err := fn.Bind(b.session, fargs)
+	if err != nil {
+		b.failErr(e.Span, err)
+		return "", false
+	}
+	w.call.Fn, w.call.IgnoreNulls = bd, e.Nulls == ast.IgnoreNulls
+	for i, a := range args {
+		x := a.e
+		if i < len(bd.Args) {
+			if x, ok = b.cast(e.Span, x, bd.Args[i]); !ok {
+				return "", false
+			}
+		}
+		w.call.Args = append(w.call.Args, x)
+	}
+	txt := printCall(name, b.rankTexts(name, args))
+	if w.call.IgnoreNulls {
+		txt += " IGNORE NULLS"
+	}
+	return txt, true
+}
+
+// rankTexts adds the defaults of lag and lead, which Spark prints.
+func (b *Binder) rankTexts(name string, args []bound) []string {
+	texts := textsOf(args)
+	if name == "lag" || name == "lead" {
+		if len(texts) == 1 {
+			texts = append(texts, "1")
+		}
+		if len(texts) == 2 {
+			texts = append(texts, "NULL")
+		}
+	}
+	return texts
+}
+
+// overAggregate binds an aggregate used as a window function.
+func (b *Binder) overAggregate(e *ast.Call, name string, agg *funcs.Aggregate, w *winExpr, v *env) (string, bool) {
+	if e.Distinct {
+		b.fail(e.Span, "DISTINCT_WINDOW_FUNCTION_UNSUPPORTED", "Distinct window functions are not supported: %s.", ast.String(e))
+		return "", false
+	}
+	inner := *v
+	inner.inWin = true
+	call, txt, ok := b.aggCall(e, name, agg, &inner)
+	if !ok {
+		return "", false
+	}
+	if len(call.OrderBy) > 0 {
+		b.notYet(e.Span, "WITHIN GROUP in a window function")
+		return "", false
+	}
+	w.call.Agg, w.call.Args, w.call.Filter = call.Fn, call.Args, call.Filter
+	return txt, true
+}
+
+// windowParts binds partitioning, ordering and frame.
+func (b *Binder) windowParts(e *ast.Call, spec *ast.Window, w *winExpr, v *env) bool {
+	inner := *v
+	inner.inWin = true
+	parts, ok := b.exprs(spec.PartitionBy, &inner)
+	w.partition, w.partTexts = exprsOf(parts), textsOf(parts)
+	for _, it := range spec.OrderBy {
+		k, x, good := b.sortKey(it, &inner)
+		ok = ok && good
+		w.order, w.keyTexts = append(w.order, k), append(w.keyTexts, keyText(k, x.text))
+	}
+	if !ok {
+		return false
+	}
+	if fn := w.call.Fn; fn != nil && fn.Kind <= funcs.Lead && len(w.order) == 0 {
+		b.fail(e.Span, "WINDOW_FUNCTION_FRAME_NOT_ORDERED", "Window function %s requires window to be ordered, please add ORDER BY clause.", fn.Fn.Name)
+		return false
+	}
+	return b.frame(e, spec, w, v)
+}
+
+// frame fills in the frame: the written one or the default.
+func (b *Binder) frame(e *ast.Call, spec *ast.Window, w *winExpr, v *env) bool {
+	fr := &w.call.Frame
+	if spec.Frame == nil {
+		*fr = defaultFrame(w)
+		return true
+	}
+	if w.call.Fn != nil && w.call.Fn.FixedFrame {
+		b.fail(spec.Frame.Span, "_LEGACY_ERROR_TEMP_1036", "The frame of the window function %s must not be specified.", w.call.Fn.Fn.Name)
+		return false
+	}
+	if spec.Frame.Unit == ast.RangeUnit {
+		fr.Unit = logical.Range
+	}
+	end := ast.Bound{Kind: ast.CurrentRow}
+	if spec.Frame.End != nil {
+		end = *spec.Frame.End
+	}
+	var ok, ok2 bool
+	fr.Start, ok = b.frameBound(spec.Frame.Start, fr.Unit, w, v)
+	fr.End, ok2 = b.frameBound(end, fr.Unit, w, v)
+	if !ok || !ok2 {
+		return false
+	}
+	if fr.Start.Kind > fr.End.Kind || fr.Start.Kind == logical.UnboundedFollowing || fr.End.Kind == logical.UnboundedPreceding {
+		b.fail(spec.Frame.Span, "DATATYPE_MISMATCH.SPECIFIED_WINDOW_FRAME_WRONG_COMPARISON",
+			"The lower bound of a window frame must be less than or equal to the upper bound.")
+		return false
+	}
+	return true
+}
+
+func defaultFrame(w *winExpr) logical.Frame {
+	all := logical.Frame{Start: logical.FrameBound{Kind: logical.UnboundedPreceding}, End: logical.FrameBound{Kind: logical.UnboundedFollowing}}
+	if w.call.Fn != nil && w.call.Fn.FixedFrame {
+		all.End.Kind = logical.CurrentRow
+		return all
+	}
+	if len(w.order) == 0 {
+		return all
+	}
+	all.Unit, all.End.Kind = logical.Range, logical.CurrentRow
+	return all
+}
+
+// frameBound binds one end. Offsets are constants; for RANGE they have a type
+// that can be added to the ordering key.
+func (b *Binder) frameBound(x ast.Bound, unit logical.FrameUnit, w *winExpr, v *env) (logical.FrameBound, bool) {
+	out := logical.FrameBound{Kind: logical.BoundKind(x.Kind)}
+	if x.Kind != ast.Preceding && x.Kind != ast.Following {
+		if unit == logical.Range && len(w.order) == 0 && x.Kind != ast.CurrentRow {
+			return out, true
+		}
+		return out, true
+	}
+	y, ok := b.expr(x.X, plain(&scope{}, "frame"))
+	if !ok {
+		return out, false
+	}
+	val, isConst := b.constant(y.e)
+	if !isConst || val.IsNull(0) {
+		b.fail(x.X.Range(), "DATATYPE_MISMATCH.SPECIFIED_WINDOW_FRAME_WITHOUT_FOLDABLE", "Window frame bound %q is not a constant.", y.text)
+		return out, false
+	}
+	want := schema.Of(schema.Int32)
+	if unit == logical.Range {
+		if want, ok = b.rangeType(x, y, w); !ok {
+			return out, false
+		}
+	} else if !y.typ().IsInteger() {
+		b.fail(x.X.Range(), "DATATYPE_MISMATCH.SPECIFIED_WINDOW_FRAME_UNACCEPTED_TYPE",
+			`The data type "%s" of a ROWS bound is not "INT".`, y.typ().SQL())
+		return out, false
+	}
+	c, ok := b.cast(x.X.Range(), y.e, want)
+	if !ok {
+		return out, false
+	}
+	if val, isConst = b.constant(c); isConst {
+		out.Offset = &logical.Literal{At: b.at(x.X.Range()), Value: val}
+	}
+	return out, isConst
+}
+
+// rangeType is the type that an offset of a RANGE frame must have.
+func (b *Binder) rangeType(x ast.Bound, y bound, w *winExpr) (schema.Type, bool) {
+	r := x.X.Range()
+	switch {
+	case len(w.order) == 0:
+		b.fail(r, "DATATYPE_MISMATCH.RANGE_FRAME_WITHOUT_ORDER", "A range window frame cannot be used in an unordered window specification.")
+		return schema.Type{}, false
+	case len(w.order) > 1:
+		b.fail(r, "DATATYPE_MISMATCH.RANGE_FRAME_MULTI_ORDER", "A range window frame with value boundaries cannot be used in a window specification with multiple order by expressions.")
+		return schema.Type{}, false
+	}
+	k, o := w.order[0].Expr.Type(), y.typ()
+	switch {
+	case k.IsNumeric() && o.IsNumeric():
+		return k, true
+	case k.Kind == schema.Date && (o.IsInteger() || o.Kind == schema.DayTimeInterval || o.Kind == schema.YearMonthInterval):
+		return o, true
+	case (k.Kind == schema.Timestamp || k.Kind == schema.TimestampNTZ) && isIntervalType(o):
+		return o, true
+	case k.Kind == o.Kind && isIntervalType(o):
+		return k, true
+	}
+	b.fail(r, "DATATYPE_MISMATCH.SPECIFIED_WINDOW_FRAME_UNACCEPTED_TYPE",
+		`The data type of the window frame bound is expected to fit "%s", but it is "%s".`, k.SQL(), o.SQL())
+	return k, false
+}
+
+func isIntervalType(t schema.Type) bool {
+	return t.Kind == schema.DayTimeInterval || t.Kind == schema.YearMonthInterval || t.Kind == schema.CalendarInterval
+}
+
+// windowText prints the specification as Spark does.
+func (b *Binder) windowText(w *winExpr) string {
+	var parts []string
+	if len(w.partTexts) > 0 {
+		parts = append(parts, "PARTITION BY "+strings.Join(w.partTexts, ", "))
+	}
+	if len(w.keyTexts) > 0 {
+		parts = append(parts, "ORDER BY "+strings.Join(w.keyTexts, ", "))
+	}
+	fr := w.call.Frame
+	unit := "ROWS"
+	if fr.Unit == logical.Range {
+		unit = "RANGE"
+	}
+	parts = append(parts, unit+" BETWEEN "+b.boundText(fr.Start)+" AND "+b.boundText(fr.End))
+	return strings.Join(parts, " ")
+}
+
+func (b *Binder) boundText(f logical.FrameBound) string {
+	switch f.Kind {
+	case logical.UnboundedPreceding:
+		return "UNBOUNDED PRECEDING"
+	case logical.UnboundedFollowing:
+		return "UNBOUNDED FOLLOWING"
+	case logical.CurrentRow:
+		return "CURRENT ROW"
+	}
+	word := " PRECEDING"
+	if f.Kind == logical.Following {
+		word = " FOLLOWING"
+	}
+	return b.literalText(f.Offset.(*logical.Literal).Value) + word
+}

@@ -1,0 +1,40 @@
+package sqlplan
+
+import (
+	"pipelines/sqlplan/bind"
+	"pipelines/sqlplan/funcs"
+	"pipelines/sqlplan/logical"
+)
+
+// Catalog answers what a name in FROM means.
+type Catalog = bind.Catalog
+
+// Functions is implemented by a Catalog with SQL functions of its own.
+type Functions = bind.Functions
+
+// Variables is implemented by a Catalog with session variables.
+type Variables = bind.Variables
+
+// Request is one mention of a relation.
+type Request = bind.Request
+
+// Answer is what a name means.
+type Answer = bind.Answer
+
+// View is a stored query that is inlined where it is read.
+type View = bind.View
+
+// NotFound is what a Catalog returns for an unknown name.
+type NotFound = bind.NotFound
+
+// UserFunction is a scalar SQL function of a Catalog.
+type UserFunction = bind.UserFunction
+
+// Empty is a Catalog without tables.
+type Empty = bind.Empty
+
+// Session is what functions may know of the settings; NewSession makes one.
+type Session = funcs.Session
+
+// Literal is a constant, as parameters have them.
+type Literal = logical.Literal

@@ -1,0 +1,153 @@
+package sqlplan
+
+import (
+	"pipelines/spec/diag"
+	"pipelines/sqlplan/bind"
+	"pipelines/sqlplan/logical"
+	"pipelines/sqlplan/parse"
+	"pipelines/sqlplan/rewrite"
+	"pipelines/sqlplan/streaming"
+	"pipelines/tables/schema"
+)
+
+// Wanted says which kind of query the caller can use.
+type Wanted uint8
+
+// The kinds of queries.
+const (
+	Either Wanted = iota
+	Batch         // no streaming relation may be read
+	Stream        // rows must keep arriving
+)
+
+// Options steer one compilation.
+type Options struct {
+	// Session holds the settings; nil is NewSession's default.
+	Session *Session
+	// Mode is the output mode of a streaming query.
+	Mode logical.OutputMode
+	// Wanted kind; what it is not is refused.
+	Wanted Wanted
+	// Params are the values of parameter markers.
+	Params map[string]*Literal
+	// Name is the dataset's name, for ids of stateful operators and messages.
+	Name string
+	// StateTTL in microseconds drops state that was not touched; 0 never.
+	StateTTL int64
+	// Deduplicate drops repeated rows of the query's result.
+	Deduplicate *Deduplicate
+	// Checks are the expectations on the result, after deduplication.
+	Checks []Check
+	// DropErrors drops rows whose expressions fail (on_error: drop).
+	DropErrors bool
+	// Rules switches rewrite rules off by name, for tests and diagnosis.
+	Rules map[string]bool
+	// Trace, when set, is called after each rewrite rule.
+	Trace func(rule string, before, after logical.Node)
+}
+
+// Deduplicate is the key of a table's deduplicate option. No keys: all columns.
+type Deduplicate struct {
+	Keys            []string
+	WithinWatermark bool
+	// Text and Place are where it was asked for, for messages; may be zero.
+	Place diag.Span
+}
+
+// Check is one expectation: a condition that each row should meet.
+type Check struct {
+	Name string
+	// Text is where the condition stands. Cond is the parsed condition, or nil
+	// when the whole Text is it.
+	Text   *diag.Text
+	Cond   Expr
+	Action logical.OnViolation
+}
+
+// Plan is a compiled query.
+type Plan struct {
+	// Node is the optimised plan.
+	Node logical.Node
+	// Bound is the plan before rewriting, which EXPLAIN EXTENDED prints.
+	Bound logical.Node
+	// Schema is what the query gives.
+	Schema schema.Schema
+	// Streaming reports whether rows keep arriving.
+	Streaming bool
+	// Reads lists the relations that are scanned, once each, in order of
+	// mention.
+	Reads []*logical.Relation
+}
+
+// Compile parses, binds, checks and rewrites a query.
+func Compile(text *diag.Text, cat Catalog, opts Options) (*Plan, diag.List) {
+	q, diags := parse.Query(text)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	p, more := CompileQuery(q, text, cat, opts)
+	return p, append(diags, more...)
+}
+
+// CompileQuery is Compile for a parsed query of the text.
+func CompileQuery(q *Query, text *diag.Text, cat Catalog, opts Options) (*Plan, diag.List) {
+	if opts.Session == nil {
+		s, err := NewSession(Settings{})
+		if err != nil {
+			panic("bug: sqlplan: default session: " + err.Error())
+		}
+		opts.Session = s
+	}
+	b := bind.New(text, cat, bind.Options{Session: opts.Session, Params: opts.Params})
+	node, diags := b.Query(q)
+	if node == nil {
+		return nil, diags
+	}
+	whole := q.Range()
+	diags = append(diags, wanted(node, text, whole, opts)...)
+	node, more := outcome(b, node, text, whole, opts)
+	diags = append(diags, more...)
+	if diags.HasErrors() || node == nil {
+		return nil, diags
+	}
+	node, more = streaming.Check(node, streaming.Options{
+		Text: text, Place: text.Span(whole), Mode: opts.Mode, Name: opts.Name, TTL: opts.StateTTL,
+	})
+	diags = append(diags, more...)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	p := &Plan{Bound: node, Schema: logical.SchemaOf(node.Output()), Streaming: node.Streaming(), Reads: distinct(b.Reads())}
+	p.Node = rewrite.Run(node, rewrite.Options{Session: opts.Session, Off: opts.Rules, FirstID: b.NextID(), Trace: opts.Trace})
+	return p, diags
+}
+
+func distinct(in []*logical.Relation) []*logical.Relation {
+	var out []*logical.Relation
+	seen := map[string]bool{}
+	for _, r := range in {
+		if !seen[r.ID] || r.ID == "" {
+			seen[r.ID] = true
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// wanted refuses a batch query for a stream and the other way round.
+func wanted(n logical.Node, text *diag.Text, r diag.Range, opts Options) diag.List {
+	switch {
+	case opts.Wanted == Batch && n.Streaming():
+		return diag.List{diag.At(text, r, "INVALID_FLOW_QUERY_TYPE.STREAMING_RELATION_FOR_MATERIALIZED_VIEW",
+			"Dataset "+opts.Name+" is a materialized view or a batch query, but its query reads a stream.").
+			WithHint("read the source without STREAM, or make it a streaming table")}
+	case opts.Wanted == Stream && !n.Streaming():
+		return diag.List{diag.At(text, r, "INVALID_FLOW_QUERY_TYPE.BATCH_RELATION_FOR_STREAMING_TABLE",
+			"Dataset "+opts.Name+" is a streaming table, but its query reads no stream.").
+			WithHint("read the source with STREAM(...), or make it a materialized view")}
+	}
+	return nil
+}
+
+// ParseQuery parses the query that is the whole of text.
+func ParseQuery(text *diag.Text) (*Query, diag.List) { return parse.Query(text) }

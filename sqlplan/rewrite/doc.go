@@ -1,0 +1,13 @@
+// Package rewrite changes a bound plan into an equal one that runs faster, and
+// removes what operators cannot run (subqueries, lateral joins).
+//
+// Reading order: Run and Options (run.go), rules.go (the ordered list), then
+// one file a rule. decorrelate is the only rule that must run; the others may
+// be switched off.
+//
+// Invariants: after each rule the plan gives the same columns (names, types,
+// ids); a rule that breaks this is a bug and panics. No rule evaluates an
+// expression that can fail (logical.CanFail) on rows it was guarded from, and
+// none repeats or moves a volatile one. Ids, watermarks and state of streaming
+// operators, fixed by sqlplan/streaming, stay as they are.
+package rewrite

@@ -1,0 +1,23 @@
+package rewrite
+
+import "pipelines/sqlplan/logical"
+
+// Rule is one named rewriting.
+type Rule struct {
+	Name  string
+	Apply func(*Context, logical.Node) logical.Node
+	// Needed rules cannot be switched off: operators rely on them.
+	Needed bool
+}
+
+// rules is the list, in order.
+var rules = []Rule{}
+
+// Rules returns the names of the rules in order.
+func Rules() []string {
+	out := make([]string, len(rules))
+	for i, r := range rules {
+		out[i] = r.Name
+	}
+	return out
+}

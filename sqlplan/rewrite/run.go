@@ -1,0 +1,60 @@
+package rewrite
+
+import (
+	"pipelines/sqlplan/funcs"
+	"pipelines/sqlplan/logical"
+)
+
+// Options steer the rewriting.
+type Options struct {
+	Session *funcs.Session
+	// Off switches rules off by name.
+	Off map[string]bool
+	// FirstID is the first column id that is free.
+	FirstID logical.ColumnID
+	// Trace is called after each rule; a caller that wants timing reads its
+	// clock there.
+	Trace func(rule string, before, after logical.Node)
+}
+
+// Context is what a rule may use.
+type Context struct {
+	Session *funcs.Session
+	next    logical.ColumnID
+}
+
+// id returns a fresh column id.
+func (c *Context) id() logical.ColumnID {
+	c.next++
+	return c.next - 1
+}
+
+// Run applies the rules in order.
+func Run(n logical.Node, opts Options) logical.Node {
+	c := &Context{Session: opts.Session, next: opts.FirstID}
+	for _, r := range rules {
+		if opts.Off[r.Name] && !r.Needed {
+			continue
+		}
+		before := n
+		n = r.Apply(c, n)
+		check(r.Name, before, n)
+		if opts.Trace != nil {
+			opts.Trace(r.Name, before, n)
+		}
+	}
+	return n
+}
+
+// check panics when a rule has changed what the plan gives.
+func check(rule string, before, after logical.Node) {
+	a, b := before.Output(), after.Output()
+	if len(a) != len(b) {
+		panic("bug: rewrite: " + rule + " changes the number of columns")
+	}
+	for i := range a {
+		if a[i].ID != b[i].ID || a[i].Name != b[i].Name || !a[i].Type.SameShape(b[i].Type) {
+			panic("bug: rewrite: " + rule + " changes column " + a[i].Name)
+		}
+	}
+}
