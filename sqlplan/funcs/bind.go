@@ -210,3 +210,17 @@ func tryKernel(k Kernel) Kernel {
 
 // firstType is an infer function: the type of the first argument.
 func firstType(types []schema.Type) schema.Type { return types[0] }
+
+// custom makes a function whose calls are resolved by code; the bound call
+// gets its function.
+func custom(name, group, usage, doc string, bind func(s *Session, args []Arg) (*Bound, error)) *Function {
+	f := &Function{Name: name, Group: group, Usage: usage, Doc: doc}
+	f.Bind = func(s *Session, args []Arg) (*Bound, error) {
+		b, err := bind(s, args)
+		if b != nil {
+			b.Fn = f
+		}
+		return b, err
+	}
+	return f
+}

@@ -60,10 +60,17 @@ type Arg struct {
 	Name string
 	// Text is the argument's SQL as Spark prints it, for messages.
 	Text string
+	// Order is set for ORDER BY keys of an aggregate (WITHIN GROUP, listagg):
+	// the binder gives them behind the written arguments, and they become
+	// arguments of the bound aggregate like the others.
+	Order *Order
 	// Lambda is set for lambda arguments; Type is then the zero Type until
 	// LambdaTypes has been asked.
 	Lambda *LambdaArg
 }
+
+// Order is the direction of an ORDER BY key.
+type Order struct{ Descending, NullsLast bool }
 
 // LambdaArg describes a lambda argument. Bind binds its body with the given
 // parameter types (len = Params) and returns the body's type and nullability.

@@ -8,11 +8,12 @@ import (
 // The lists of what exists, one a file.
 var (
 	scalarLists = [][]*Function{
-		arithmeticFunctions, comparisonFunctions,
+		arithmeticFunctions, comparisonFunctions, stringFunctions, concatFunctions, mathFunctions,
+		conditionalFunctions, bitwiseFunctions, hashFunctions, nestedFunctions,
 	}
-	aggregateLists = [][]*Aggregate{}
-	generatorLists = [][]*Generator{}
-	windowLists    = [][]*WindowFunction{}
+	aggregateLists = [][]*Aggregate{basicAggregates}
+	generatorLists = [][]*Generator{generators}
+	windowLists    = [][]*WindowFunction{windowFunctions}
 )
 
 // index holds the functions by each of their names.
