@@ -113,24 +113,44 @@ func (r *record) keySpan(name string) diag.Span { return r.get(name).keySpan }
 // sections adds what the sections of a document or fragment declare.
 func (w *walker) sections(p *Pipeline, r *record) {
 	for _, s := range r.records("sources") {
-		p.Sources = append(p.Sources, w.source(s))
+		before := w.errors
+		x := w.source(s)
+		if x.Faulty = s.bad || w.errors > before; x.Name.IsSet() {
+			p.Sources = append(p.Sources, x)
+		}
 	}
 	for _, s := range r.records("streaming_tables") {
-		p.Datasets = append(p.Datasets, w.streamingTable(s))
+		before := w.errors
+		w.keep(p, w.streamingTable(s), s.bad || w.errors > before)
 	}
 	for _, s := range r.records("materialized_views") {
-		p.Datasets = append(p.Datasets, w.dataset(MaterializedView, s))
+		before := w.errors
+		w.keep(p, w.dataset(MaterializedView, s), s.bad || w.errors > before)
 	}
 	for _, s := range r.records("views") {
-		p.Datasets = append(p.Datasets, w.dataset(View, s))
+		before := w.errors
+		w.keep(p, w.dataset(View, s), s.bad || w.errors > before)
 	}
 	for _, s := range r.records("flows") {
 		f := w.flow(s)
-		f.Target = s.name("target")
-		p.Flows = append(p.Flows, f)
+		if f.Target = s.name("target"); f.Name.IsSet() && f.Target.IsSet() {
+			p.Flows = append(p.Flows, f)
+		}
 	}
 	for _, s := range r.records("sinks") {
-		p.Sinks = append(p.Sinks, w.sink(s))
+		before := w.errors
+		x := w.sink(s)
+		if x.Faulty = s.bad || w.errors > before; x.Name.IsSet() {
+			p.Sinks = append(p.Sinks, x)
+		}
+	}
+}
+
+// keep adds a dataset. What has no name cannot be spoken of and is left out;
+// what is faulty stays, so that its readers find it.
+func (w *walker) keep(p *Pipeline, d *Dataset, faulty bool) {
+	if d.Faulty = faulty; d.Name.IsSet() {
+		p.Datasets = append(p.Datasets, d)
 	}
 }
 
@@ -300,7 +320,9 @@ func (w *walker) streamingTable(r *record) *Dataset {
 		if flow.OutputMode == Complete {
 			w.add(w.errorf(f.get("output_mode").span, "INVALID_VALUE", "output_mode complete writes into sinks only").WithHint("use a materialized view"))
 		}
-		d.Flows = append(d.Flows, flow)
+		if flow.Name.IsSet() {
+			d.Flows = append(d.Flows, flow)
+		}
 	}
 	for _, other := range []string{"sql", "sql_file"} {
 		if r.has("auto_cdc") && r.has(other) {
@@ -330,6 +352,7 @@ func (w *walker) conflict(r *record, a, b string) {
 }
 
 func (w *walker) flow(r *record) *Flow {
+	before := w.errors
 	f := &Flow{
 		Name: w.simpleName(r, "MULTIPART_FLOW_NAME_NOT_SUPPORTED"), SQL: w.sqlText(r, "sql"), Once: r.boolean("once"),
 		AutoCDC: w.autoCDC(r), OutputMode: w.outputMode(r), Deduplicate: w.deduplicate(r), Trigger: w.triggerOf(r),
@@ -344,6 +367,7 @@ func (w *walker) flow(r *record) *Flow {
 	if f.Once.Value && r.has("auto_cdc") {
 		w.conflict(r, "once", "auto_cdc")
 	}
+	f.Faulty = r.bad || w.errors > before
 	return f
 }
 

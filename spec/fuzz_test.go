@@ -32,6 +32,7 @@ func FuzzParse(f *testing.F) {
 			}
 			_ = diag.Render(d)
 		}
+		checkModel(t, p)
 		for _, d := range p.Datasets {
 			for _, text := range []*diag.Text{d.SQL, d.Schema} {
 				if text != nil {
@@ -41,4 +42,44 @@ func FuzzParse(f *testing.F) {
 		}
 		Parse("spark-pipeline.yml", src, Options{})
 	})
+}
+
+// checkModel demands what users of a pipeline rely on: names have parts, and
+// what is not faulty is complete.
+func checkModel(t *testing.T, p *Pipeline) {
+	t.Helper()
+	flow := func(f *Flow) {
+		if len(f.Name.Parts) != 1 || len(f.Target.Parts) == 0 || !f.Faulty && f.SQL == nil && f.AutoCDC == nil {
+			t.Errorf("incomplete flow: %+v", f)
+		}
+		if c := f.AutoCDC; !f.Faulty && c != nil && (len(c.Source.Parts) == 0 || len(c.Keys) == 0 || c.SequenceBy == nil) {
+			t.Errorf("incomplete auto_cdc: %+v", c)
+		}
+	}
+	for _, s := range p.Sources {
+		if len(s.Name.Parts) != 1 || !s.Faulty && (s.Format.Value == "" || s.Path.Value == "" && !pathless[s.Format.Value]) {
+			t.Errorf("incomplete source: %+v", s)
+		}
+	}
+	for _, s := range p.Sinks {
+		if len(s.Name.Parts) != 1 || !s.Faulty && s.Format.Value == "" {
+			t.Errorf("incomplete sink: %+v", s)
+		}
+	}
+	for _, d := range p.Datasets {
+		if n := len(d.Name.Parts); n == 0 || n > 3 || !d.Faulty && d.Kind != StreamingTable && d.SQL == nil && !d.SQLFile.IsSet() {
+			t.Errorf("incomplete dataset: %+v", d)
+		}
+		for _, f := range d.Flows {
+			flow(f)
+		}
+		for _, e := range d.Expectations {
+			if e.Expect == nil || e.Name.Value == "" {
+				t.Errorf("incomplete expectation: %+v", e)
+			}
+		}
+	}
+	for _, f := range p.Flows {
+		flow(f)
+	}
 }

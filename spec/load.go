@@ -185,6 +185,7 @@ func (b *builder) sqlFiles() {
 		}
 		text, err := b.readSQL(d.SQLFile.Value)
 		if err != nil {
+			d.Faulty = true
 			b.list = append(b.list, diag.AtSpan(d.File, d.SQLFile.Span, "SQL_FILE_NOT_FOUND", "the file "+d.SQLFile.Value+": "+reason(err)))
 			continue
 		}

@@ -103,12 +103,13 @@ type Source struct {
 	Path         String
 	Schema       *diag.Text // DDL; nil: inferred
 	Options      []option.Entry
-	OnNewColumns String // "rescue", "ignore", "add", "fail"; unset: see OnNewColumnsDefault
+	OnNewColumns String // "rescue", "ignore", "add", "fail"; unset: see NewColumns
 	IdleTimeout  Duration
 	Watermark    *Watermark
 	Version      String // version or timestamp that pins a static table
 	File         *diag.File
 	Span         diag.Span
+	Faulty       bool // has errors that were reported: known by name only
 }
 
 // NewColumns returns what happens to columns that the schema does not know.
@@ -164,6 +165,7 @@ type Dataset struct {
 	StateTTL      Duration
 	File          *diag.File
 	Span          diag.Span
+	Faulty        bool // has errors that were reported: known by name only
 
 	// Of streaming tables only.
 	Flows           []*Flow
@@ -249,6 +251,7 @@ type Flow struct {
 	Trigger     *Trigger
 	File        *diag.File
 	Span        diag.Span
+	Faulty      bool // has errors that were reported: known by name only
 }
 
 // AutoCDC applies a stream of changes to a streaming table.
@@ -275,4 +278,5 @@ type Sink struct {
 	Options []option.Entry
 	File    *diag.File
 	Span    diag.Span
+	Faulty  bool // has errors that were reported: known by name only
 }

@@ -11,10 +11,11 @@ import (
 
 // walker checks a document against the key table and collects what is wrong.
 type walker struct {
-	file *diag.File
-	form Form
-	conf *configuration
-	list diag.List
+	file   *diag.File
+	form   Form
+	conf   *configuration
+	list   diag.List
+	errors int // also those over the limit of the list
 
 	confPairs []pair
 	formats   map[*object][]string // what the caller can read and write
@@ -28,6 +29,7 @@ type record struct {
 	span   diag.Span
 	vals   map[string]*value
 	faulty map[string]diag.Span // keys that were given, but not well
+	bad    bool                 // something in it is wrong
 }
 
 // value is one value that passed its checks. Which fields are set depends on
@@ -61,6 +63,9 @@ type entry struct {
 const maxFaults = 1000
 
 func (w *walker) add(d diag.Diagnostic) {
+	if d.Severity == diag.Error {
+		w.errors++
+	}
 	switch len(w.list) {
 	case maxFaults:
 		w.list = append(w.list, w.errorf(d.Span, "TOO_MANY_FAULTS", "only the first %d faults of this file are shown", maxFaults))
@@ -155,6 +160,7 @@ func (w *walker) record(o *object, n *yaml.Node) *record {
 		return nil
 	}
 	r := &record{object: o, span: w.spanOf(n), vals: map[string]*value{}}
+	before := w.errors
 	entries := w.entries(n)
 	cut := w.cutTexts(o, n, entries)
 	used := map[string]diag.Span{}
@@ -206,6 +212,7 @@ func (w *walker) record(o *object, n *yaml.Node) *record {
 			r.faulty[name] = span
 		}
 	}
+	r.bad = w.errors > before
 	return r
 }
 
