@@ -20,12 +20,13 @@ type Decoder struct {
 	rescued int  // column for rescued fields, -1
 	rescue  *rescuer
 
-	rows    int
-	partial bool
-	scratch []byte
-	copied  []byte
-	keys    map[string]bool // of a large map being read
-	stats   Stats
+	rows       int
+	remembered int // entries of all nodes
+	partial    bool
+	scratch    []byte
+	copied     []byte
+	keys       map[string]bool // of a large map being read
+	stats      Stats
 }
 
 // Stats count records since the decoder was made.

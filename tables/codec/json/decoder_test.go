@@ -68,7 +68,7 @@ func show(v *column.Vector, i int) string {
 type ddl struct{ s string }
 
 func (d *ddl) word() string {
-	d.s = strings.TrimLeft(d.s, " ")
+	d.s = strings.TrimLeft(d.s, " \n")
 	if strings.HasPrefix(d.s, "`") {
 		end := strings.IndexByte(d.s[1:], '`') + 1
 		w := d.s[1:end]
@@ -85,7 +85,7 @@ func (d *ddl) word() string {
 }
 
 func (d *ddl) skip(c string) bool {
-	d.s = strings.TrimLeft(d.s, " ")
+	d.s = strings.TrimLeft(d.s, " \n")
 	if strings.HasPrefix(d.s, c) {
 		d.s = d.s[len(c):]
 		return true

@@ -1,5 +1,7 @@
 package json
 
+import "pipelines/tables/schema"
+
 // value reads the value at i into row r of nd. next is behind the value, or
 // -1 for a syntax error; ok is false when the value does not fit the type, and
 // the row is left as a null not yet filled in.
@@ -22,7 +24,14 @@ func (d *Decoder) value(nd *node, r, i int) (next int, ok bool) {
 			return -1, false
 		}
 		return next, d.textValue(nd, r, sp)
-	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', '+', 'N', 'I':
+	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+		if nd.typ.Kind == schema.Int64 {
+			if v, next, ok := d.whole(i); ok {
+				return next, d.putI64(nd, r, v)
+			}
+		}
+		return d.numberValue(nd, r, i)
+	case '+', 'N', 'I':
 		return d.numberValue(nd, r, i)
 	case '{':
 		return d.objectValue(nd, r, i)
@@ -74,7 +83,7 @@ func (d *Decoder) object(nd *node, r, i int) int {
 	prev := &nd.head
 	for {
 		var e *entry
-		if p := prev.next; p != nil && i+len(p.text) <= d.end && string(b[i:i+len(p.text)]) == p.text {
+		if p := prev.next; p != nil && p.at(b, i) {
 			e = p
 			i += len(p.text)
 			if prev.trust < 3 {
@@ -89,6 +98,8 @@ func (d *Decoder) object(nd *node, r, i int) int {
 			i = d.field(e, r, i)
 		case d.rescue != nil:
 			i = d.rescueField(e, i)
+		case b[i] == '{' && e.skip != nil:
+			i = d.object(e.skip, r, i)
 		default:
 			i = d.skip(i)
 		}
@@ -132,11 +143,15 @@ func (d *Decoder) fieldName(nd *node, prev *entry, i int) (*entry, int) {
 		if sp.escaped {
 			name = string(unescape(nil, d.b[sp.from:sp.to]))
 		}
-		e = &entry{text: string(d.b[start:i]), f: nd.known[name], name: name}
-		if len(nd.entries) >= maxEntries {
+		e = newEntry(d.b[start:i], name, nd.known[name])
+		if d.remembered >= maxEntries {
 			return e, i
 		}
+		d.remembered++
 		nd.entries[e.text] = e
+		if e.f == nil && d.b[i] == '{' {
+			e.skip = &node{entries: map[string]*entry{}}
+		}
 	}
 	if prev.trust--; prev.trust < 0 {
 		prev.next, prev.trust = e, 0

@@ -1,6 +1,7 @@
 package json
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"pipelines/tables/column"
@@ -28,14 +29,47 @@ type node struct {
 // entry is one key as it stands in the text, from its quote to the value.
 type entry struct {
 	text  string
-	f     *node // nil: not wanted
+	first uint64 // its first 8 bytes, masked
+	mask  uint64
+	last  uint64 // its last 8 bytes, if it has 8 to 16
+	f     *node  // nil: not wanted
+	skip  *node  // of an object that is not wanted: its keys
 	name  string
 	next  *entry // the key that followed the last times
 	trust int8
 }
 
-// maxEntries bounds the keys remembered by one struct.
-const maxEntries = 4096
+func newEntry(key []byte, name string, f *node) *entry {
+	e := &entry{text: string(key), f: f, name: name, mask: ^uint64(0)}
+	var w [8]byte
+	copy(w[:], key)
+	e.first = binary.LittleEndian.Uint64(w[:])
+	if n := len(key); n < 8 {
+		e.mask = 1<<uint(8*n) - 1
+	} else if n <= 16 {
+		e.last = binary.LittleEndian.Uint64(key[n-8:])
+	}
+	return e
+}
+
+// at reports whether the key stands at b[i]; b has Padding bytes behind its
+// end.
+func (e *entry) at(b []byte, i int) bool {
+	if binary.LittleEndian.Uint64(b[i:])&e.mask != e.first {
+		return false
+	}
+	n := len(e.text)
+	switch {
+	case n <= 8:
+		return true
+	case n <= 16:
+		return binary.LittleEndian.Uint64(b[i+n-8:]) == e.last
+	}
+	return i+n <= len(b) && string(b[i+8:i+n]) == e.text[8:]
+}
+
+// maxEntries bounds the keys remembered by a decoder.
+const maxEntries = 1 << 14
 
 // newNode plans type t.
 func newNode(t schema.Type) (*node, error) {

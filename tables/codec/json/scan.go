@@ -7,8 +7,8 @@ import (
 )
 
 // Padding is how many readable bytes a block must have behind its end, so that
-// scans may look eight bytes at a time.
-const Padding = 16
+// scans may look at several words at a time.
+const Padding = 64
 
 const (
 	ones  = 0x0101010101010101
@@ -88,26 +88,68 @@ type span struct {
 	escaped  bool
 }
 
+// special marks, with its high bit, each byte of x that ends a run of plain
+// text: a quote, a backslash or a control character. The lowest mark is exact,
+// those above it may be false.
+func special(x uint64) uint64 {
+	y := x ^ 0x0202020202020202 // controls and the quote are below 0x21 now
+	e := x ^ 0x5c5c5c5c5c5c5c5c
+	return ((y-0x2121212121212121)&^y | (e-ones)&^e) & highs
+}
+
+// run8 returns the end of the plain text that starts at i, and in high the bits
+// above 0x7f of its bytes.
+func run8(b []byte, i int) (end int, high uint64) {
+	for k := 0; k < 3; k++ { // most texts are short
+		x := binary.LittleEndian.Uint64(b[i:])
+		if m := special(x); m != 0 {
+			n := bits.TrailingZeros64(m)
+			return i + n>>3, high | x&(1<<uint(n&^7)-1)
+		}
+		high |= x
+		i += 8
+	}
+	for {
+		p := b[i : i+32 : i+32]
+		x0, x1 := binary.LittleEndian.Uint64(p), binary.LittleEndian.Uint64(p[8:])
+		x2, x3 := binary.LittleEndian.Uint64(p[16:]), binary.LittleEndian.Uint64(p[24:])
+		m0, m1, m2, m3 := special(x0), special(x1), special(x2), special(x3)
+		if m0|m1|m2|m3 == 0 {
+			high |= x0 | x1 | x2 | x3
+			i += 32
+			continue
+		}
+		for _, w := range [4][2]uint64{{x0, m0}, {x1, m1}, {x2, m2}, {x3, m3}} {
+			if w[1] != 0 {
+				n := bits.TrailingZeros64(w[1])
+				return i + n>>3, high | w[0]&(1<<uint(n&^7)-1)
+			}
+			high |= w[0]
+			i += 8
+		}
+	}
+}
+
 // str scans the string whose opening quote is at i; next is behind the closing
 // one, or -1 for a syntax error.
 func (s *source) str(i int) (sp span, next int) {
 	b := s.b
-	i++
-	sp.from = i
-	var high uint64
-	for {
-		x := binary.LittleEndian.Uint64(b[i:])
-		q := x ^ 0x2222222222222222
-		e := x ^ 0x5c5c5c5c5c5c5c5c
-		m := ((q-ones)&^q | (e-ones)&^e | (x-0x2020202020202020)&^x) & highs
-		if m == 0 {
-			high |= x
-			i += 8
-			continue
+	sp.from = i + 1
+	end, high := run8(b, i+1)
+	if b[end] == '"' {
+		sp.to = end
+		if high&highs != 0 && !utf8.Valid(b[sp.from:end]) {
+			return sp, -1
 		}
-		n := bits.TrailingZeros64(m)
-		high |= x & (1<<uint(n) - 1)
-		i += n >> 3
+		return sp, end + 1
+	}
+	return s.oddString(sp, end, high)
+}
+
+// oddString goes on with a string that has escapes or control characters.
+func (s *source) oddString(sp span, i int, high uint64) (span, int) {
+	b := s.b
+	for {
 		switch c := b[i]; {
 		case c == '"':
 			sp.to = i
@@ -129,6 +171,9 @@ func (s *source) str(i int) (sp span, next int) {
 		if i > s.end {
 			return sp, -1
 		}
+		var h uint64
+		i, h = run8(b, i)
+		high |= h
 	}
 }
 
@@ -298,6 +343,28 @@ func (s *source) num(i int) (n number, next int) {
 	}
 	n.to = i
 	return n, i
+}
+
+// whole reads a plain integer of at most 18 digits at i with what must follow
+// it; ok is false for all other numbers, which num judges.
+func (s *source) whole(i int) (v int64, next int, ok bool) {
+	b := s.b
+	neg := b[i] == '-'
+	if neg {
+		i++
+	}
+	start := i
+	for ; b[i]-'0' <= 9; i++ {
+		v = v*10 + int64(b[i]-'0')
+	}
+	n := i - start
+	if c := b[i]; c != ',' && c != '}' && c != ']' || n-1 > 17 || b[start] == '0' && n > 1 {
+		return 0, i, false
+	}
+	if neg {
+		v = -v
+	}
+	return v, i, true
 }
 
 // numberWord scans NaN, INF, Infinity with an optional sign.

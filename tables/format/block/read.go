@@ -7,7 +7,7 @@ import (
 )
 
 // Padding is how many readable bytes follow a block in its buffer.
-const Padding = 16
+const Padding = 64
 
 // fill reads more behind what is left, growing the buffer if it is full.
 func (r *Reader) fill() error {
