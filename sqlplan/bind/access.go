@@ -32,6 +32,8 @@ func (b *Binder) access(r diag.Range, x bound, name ast.Ident) (bound, bool) {
 			y.text, y.name = text, name.Name
 			return y, ok
 		}
+		b.wrongIndex(r, x, name.Name, "STRING")
+		return bound{}, false
 	}
 	b.fail(r, "INVALID_EXTRACT_BASE_FIELD_TYPE",
 		`Can't extract a value from "%s". Need a complex type [STRUCT, ARRAY, MAP] but got "%s".`, x.text, x.typ().SQL())
@@ -115,6 +117,10 @@ func (b *Binder) subscript(e *ast.Subscript, v *env) (bound, bool) {
 				return b.access(e.Span, x, ast.Ident{Name: string(val.Str(0))})
 			}
 		}
+		if t.Kind == schema.Array && !i.typ().IsInteger() && i.typ().Kind != schema.Void {
+			b.wrongIndex(e.Index.Range(), x, i.text, i.typ().SQL())
+			return bound{}, false
+		}
 		y, ok := b.function(e.Span, "element_at_subscript", []bound{x, i})
 		y.text, y.name = x.text+"["+i.text+"]", ""
 		return y, ok
@@ -125,6 +131,12 @@ func (b *Binder) subscript(e *ast.Subscript, v *env) (bound, bool) {
 	b.fail(e.Span, "INVALID_EXTRACT_BASE_FIELD_TYPE",
 		`Can't extract a value from "%s". Need a complex type [STRUCT, ARRAY, MAP] but got "%s".`, x.text, x.typ().SQL())
 	return bound{}, false
+}
+
+func (b *Binder) wrongIndex(r diag.Range, x bound, index, kind string) {
+	b.fail(r, "DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE",
+		`Cannot resolve "%s[%s]" due to data type mismatch: The second parameter requires the "INTEGRAL" type, however "%s" has the type "%s".`,
+		x.text, index, index, kind)
 }
 
 // variantPath binds x:path.

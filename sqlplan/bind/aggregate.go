@@ -113,13 +113,15 @@ func (b *Binder) complement(r diag.Range, p bound) bound {
 
 func (b *Binder) aggArgs(e *ast.Call, name string, v *env) ([]bound, bool) {
 	var out []bound
-	ok := true
 	list, ok := b.namedArgs(e, name)
 	for _, a := range list {
 		s, isStar := a.(*ast.Star)
 		switch {
 		case isStar && name == "count" && len(list) == 1 && len(s.Qualifier) == 0 && !e.Distinct && len(s.Except) == 0:
 			out = append(out, bound{e: intLiteral(b.at(a.Range()), 1), text: "1"})
+		case isStar && name == "count" && len(list) == 1 && len(s.Qualifier) > 0 && len(s.Except) == 0:
+			b.fail(a.Range(), "INVALID_USAGE_OF_STAR_WITH_TABLE_IDENTIFIER_IN_COUNT", "count(%s.*) is not allowed. Please use count(*) or expand the columns manually, e.g. count(col1, col2).", ast.Name{Parts: s.Qualifier}.String())
+			ok = false
 		case isStar:
 			cols, good := b.star(s, v.scope)
 			ok = ok && good

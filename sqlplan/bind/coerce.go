@@ -12,7 +12,7 @@ import (
 func (b *Binder) arg(x bound) funcs.Arg {
 	a := funcs.Arg{Type: x.typ(), Nullable: x.e.Nullable(), Text: x.text}
 	if l, ok := x.e.(*logical.Literal); ok {
-		a.Const, a.Literal = l.Value, true
+		a.Const, a.Literal = l.Value, !x.computed
 	} else if v, ok := b.constant(x.e); ok {
 		a.Const = v
 	}

@@ -56,7 +56,9 @@ func (b *Binder) expr(e ast.Expr, v *env) (bound, bool) {
 		if !ok {
 			return x, false
 		}
-		return b.access(e.Span, x, e.Name)
+		y, ok := b.access(e.Span, x, e.Name)
+		y.name = ""
+		return y, ok
 	case *ast.Subscript:
 		return b.subscript(e, v)
 	case *ast.VariantPath:

@@ -45,6 +45,11 @@ func (b *Binder) logic(e *ast.Binary, l, r bound) (bound, bool) {
 		word = "OR"
 	}
 	txt := "(" + l.text + " " + word + " " + r.text + ")"
+	if k := l.typ().Kind; k == r.typ().Kind && k != schema.Boolean && k != schema.Void && k != schema.String {
+		b.fail(e.Span, "DATATYPE_MISMATCH.BINARY_OP_WRONG_TYPE",
+			`Cannot resolve "%s" due to data type mismatch: the binary operator requires the input type "BOOLEAN", not "%s".`, txt, l.typ().SQL())
+		return bound{}, false
+	}
 	for _, x := range []bound{l, r} {
 		if k := x.typ().Kind; k != schema.Boolean && k != schema.Void && k != schema.String {
 			b.fail(e.Span, "DATATYPE_MISMATCH.BINARY_OP_DIFF_TYPES",
@@ -345,7 +350,7 @@ func (b *Binder) castExpr(e *ast.Cast, v *env) (bound, bool) {
 // castTo is a cast that the user asked for.
 func (b *Binder) castTo(r diag.Range, x bound, t schema.Type, mode logical.CastMode) (bound, bool) {
 	if x.typ().Equal(t) {
-		return bound{e: x.e}, true
+		return bound{e: x.e, computed: true}, true
 	}
 	bd, err := bindCast(b.session, b.arg(x), t, mode)
 	if err != nil {

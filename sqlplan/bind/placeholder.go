@@ -15,6 +15,8 @@ type bound struct {
 	// name is the natural column name where it is not the text: a column's or
 	// field's own.
 	name string
+	// computed says that a literal was not written as one: CAST(1 AS INT).
+	computed bool
 }
 
 func (x bound) columnName() string {

@@ -133,6 +133,9 @@ func (b *Binder) filterCond(e ast.Expr, v *env) (logical.Expr, bool) {
 
 // bindHaving binds HAVING and QUALIFY.
 func (c *core) bindHaving() {
+	if c.sel.Having != nil && c.sel.GroupBy == nil && c.ungrouped() {
+		return
+	}
 	if c.sel.Having != nil {
 		v := *c.env
 		v.clause, v.win = "HAVING", false
@@ -153,6 +156,18 @@ func (c *core) bindHaving() {
 		x, ok := c.b.filterCond(c.sel.Qualify, &v)
 		c.qual, c.ok = x, c.ok && ok
 	}
+}
+
+// ungrouped reports a column beside HAVING without GROUP BY.
+func (c *core) ungrouped() bool {
+	g := &grouping{c: c, byKey: map[string]logical.Attr{}, aggs: map[string]logical.Attr{}, node: &logical.Aggregate{}}
+	for _, it := range c.items {
+		if it.gen == nil {
+			g.rewrite(it.e, "MISSING_AGGREGATION")
+		}
+	}
+	c.ok = c.ok && !g.failed
+	return g.failed
 }
 
 // outputName resolves a name against the aliases of the select list.

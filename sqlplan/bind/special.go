@@ -91,6 +91,25 @@ func (b *Binder) boolean(r diag.Range, x bound, txt, ordinal string) bool {
 	return false
 }
 
+// starred binds arguments, expanding stars.
+func (b *Binder) starred(es []ast.Expr, v *env) ([]bound, bool) {
+	var out []bound
+	ok := true
+	for _, e := range es {
+		if s, isStar := e.(*ast.Star); isStar {
+			cols, good := b.star(s, v.scope)
+			ok = ok && good
+			for _, c := range cols {
+				out = append(out, c.bound)
+			}
+			continue
+		}
+		x, good := b.expr(e, v)
+		out, ok = append(out, x), ok && good
+	}
+	return out, ok
+}
+
 func (b *Binder) caseExpr(e *ast.Case, v *env) (bound, bool) {
 	ok := true
 	var operand bound
@@ -142,7 +161,7 @@ func (b *Binder) ifCall(e *ast.Call, name string, v *env) (bound, bool) {
 	if !b.count(e, name, 3, 3) {
 		return bound{}, false
 	}
-	xs, ok := b.exprs(e.Args, v)
+	xs, ok := b.starred(e.Args, v)
 	if !ok {
 		return bound{}, false
 	}
@@ -172,7 +191,7 @@ func (b *Binder) coalesceCall(e *ast.Call, name string, v *env) (bound, bool) {
 	if !b.count(e, name, lo, hi) {
 		return bound{}, false
 	}
-	xs, ok := b.exprs(e.Args, v)
+	xs, ok := b.starred(e.Args, v)
 	if !ok {
 		return bound{}, false
 	}
@@ -207,7 +226,7 @@ func (b *Binder) nvl2Call(e *ast.Call, name string, v *env) (bound, bool) {
 	if !b.count(e, name, 3, 3) {
 		return bound{}, false
 	}
-	xs, ok := b.exprs(e.Args, v)
+	xs, ok := b.starred(e.Args, v)
 	if !ok {
 		return bound{}, false
 	}
@@ -227,7 +246,7 @@ func (b *Binder) nullifCall(e *ast.Call, name string, v *env) (bound, bool) {
 	if !b.count(e, name, 2, 2) {
 		return bound{}, false
 	}
-	xs, ok := b.exprs(e.Args, v)
+	xs, ok := b.starred(e.Args, v)
 	if !ok {
 		return bound{}, false
 	}
@@ -283,7 +302,7 @@ func (b *Binder) decodeCall(e *ast.Call, name string, v *env) (bound, bool) {
 	if !b.count(e, name, 2, -1) {
 		return bound{}, false
 	}
-	xs, ok := b.exprs(e.Args, v)
+	xs, ok := b.starred(e.Args, v)
 	if !ok {
 		return bound{}, false
 	}
@@ -368,7 +387,7 @@ func (b *Binder) groupingCall(e *ast.Call, name string, v *env) (bound, bool) {
 	if name == "grouping" && !b.count(e, name, 1, 1) {
 		return bound{}, false
 	}
-	xs, ok := b.exprs(e.Args, v)
+	xs, ok := b.starred(e.Args, v)
 	if !ok {
 		return bound{}, false
 	}

@@ -170,6 +170,10 @@ func Text(e Expr) string {
 		}
 		return "scalar(subquery)"
 	}
+	// The binder's placeholders print themselves.
+	if s, ok := e.(fmt.Stringer); ok {
+		return s.String()
+	}
 	panic(fmt.Sprintf("bug: logical: no text of %T", e))
 }
 
