@@ -23,12 +23,19 @@ const (
 	maxNodes = 100_000
 )
 
+// newFile indexes the bytes of a YAML file, of a too large one only so many
+// that its size is noticed. A byte order mark is dropped.
+func newFile(name string, src []byte) *diag.File {
+	src = bytes.TrimPrefix(src, []byte("\ufeff"))
+	return diag.NewFile(name, string(src[:min(len(src), maxBytes+1)]))
+}
+
 // readDocument parses the bytes of one YAML file into its root node; nil when
 // there is none or something is wrong.
 func readDocument(file *diag.File) (*yaml.Node, diag.List) {
 	whole := diag.Span{File: file.Name, Start: file.Pos(0), End: file.Pos(0)}
 	if len(file.Src) > maxBytes {
-		return nil, diag.List{diag.AtSpan(file, whole, "DOCUMENT_TOO_LARGE", fmt.Sprintf("the file has %d bytes; at most %d are read", len(file.Src), maxBytes)).
+		return nil, diag.List{diag.AtSpan(file, whole, "DOCUMENT_TOO_LARGE", fmt.Sprintf("the file has more than %d bytes", maxBytes)).
 			WithHint("split it into fragments that `libraries` names")}
 	}
 	if bad := firstInvalid(file.Src); bad >= 0 {

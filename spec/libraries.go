@@ -173,7 +173,7 @@ func (b *builder) fragment(l *Library, file string) {
 		b.list = append(b.list, b.libraryFault(l, "LIBRARY_NOT_FOUND", "the file "+file+": "+reason(err)))
 		return
 	}
-	w := b.walker(diag.NewFile(b.show(file), strings.TrimPrefix(string(src), "\ufeff")))
+	w := b.walker(newFile(b.show(file), src))
 	root, list := readDocument(w.file)
 	b.list = append(b.list, list...)
 	if root == nil {

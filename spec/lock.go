@@ -46,7 +46,7 @@ var lockObject = &object{name: "schema lock", doc: "Pinned schemas of sources.",
 
 // ParseLock reads a schemas.lock.yml.
 func ParseLock(file string, src []byte) (*Lock, diag.List) {
-	f := diag.NewFile(file, strings.TrimPrefix(string(src), "\ufeff"))
+	f := newFile(file, src)
 	l := &Lock{schemas: map[string]*diag.Text{}}
 	root, list := readDocument(f)
 	if root == nil {

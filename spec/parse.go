@@ -51,9 +51,8 @@ type builder struct {
 }
 
 func newBuilder(file string, src []byte, opts Options) *builder {
-	text := strings.TrimPrefix(string(src), "\ufeff")
 	p := &Pipeline{
-		File: diag.NewFile(file, text), Catalog: String{Value: "main"}, Database: String{Value: "default"},
+		File: newFile(file, src), Catalog: String{Value: "main"}, Database: String{Value: "default"},
 		MaxConcurrentFlows: Int{Value: 16},
 	}
 	if base := path.Base(strings.ReplaceAll(file, `\`, "/")); base == "spark-pipeline.yml" || base == "spark-pipeline.yaml" {
