@@ -51,8 +51,8 @@ const (
 	ExpectFail
 )
 
-// Expectation is CONSTRAINT name EXPECT (cond) [ON VIOLATION …].
-type Expectation struct {
+// Constraint is CONSTRAINT name EXPECT (cond) [ON VIOLATION …].
+type Constraint struct {
 	Name   string
 	Cond   Expr
 	Action ExpectAction
@@ -87,7 +87,7 @@ type Definition struct {
 	Comment       string
 	Properties    []Setting
 	PartitionedBy []Word
-	Expectations  []Expectation
+	Expectations  []Constraint
 	Query         *Query // nil if the statement has none
 	CDC           *CDC
 	Once          bool
@@ -300,7 +300,7 @@ func (s *scripter) constraints(d *Definition, cs []ast.Constraint) {
 			s.fail(c.Span, "FEATURE_NOT_AVAILABLE", "only expectations (CONSTRAINT name EXPECT (…)) are constraints here")
 			continue
 		}
-		e := Expectation{Cond: c.Cond, At: c.Span, Name: fmt.Sprintf("expectation_%d", i+1)}
+		e := Constraint{Cond: c.Cond, At: c.Span, Name: fmt.Sprintf("expectation_%d", i+1)}
 		if c.Name != nil {
 			e.Name = c.Name.Name
 		}

@@ -1,0 +1,15 @@
+package sqlplan
+
+import (
+	"pipelines/sqlplan/bind"
+	"pipelines/sqlplan/funcs"
+)
+
+// Error is a failure with Spark's class, as a Catalog returns it.
+type Error = funcs.Error
+
+// NewError makes an Error.
+func NewError(class, message string) *Error { return funcs.NewError(class, message, nil) }
+
+// ViewDedup keeps the first row of each key of a view's rows.
+type ViewDedup = bind.Dedup
