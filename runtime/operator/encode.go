@@ -11,10 +11,26 @@ import (
 	"pipelines/tables/schema"
 )
 
-// encodeValue appends row i of v (any form) in a form that is equal for equal
-// values and can be decoded: a byte that says null or not, then the payload.
-// Maps are written in the order of their encoded entries.
-func encodeValue(dst []byte, v *column.Vector, i int) []byte {
+// encoding writes values: a byte that says null or not, then the payload.
+type encoding bool
+
+const (
+	// asKey makes equal values equal bytes, as GROUP BY sees them: one NaN, one
+	// zero, maps in the order of their encoded entries.
+	asKey encoding = false
+	// exact keeps values as they are.
+	exact encoding = true
+)
+
+func (e encoding) float(x float64) uint64 {
+	if e == exact {
+		return math.Float64bits(x)
+	}
+	return floatWord(x)
+}
+
+// value appends row i of v (any form).
+func (e encoding) value(dst []byte, v *column.Vector, i int) []byte {
 	if v.IsNull(i) {
 		return append(dst, 0)
 	}
@@ -42,38 +58,40 @@ func encodeValue(dst []byte, v *column.Vector, i int) []byte {
 		dst = binary.LittleEndian.AppendUint64(dst, v.I128[i].Lo)
 		return binary.LittleEndian.AppendUint64(dst, uint64(v.I128[i].Hi))
 	case column.PhysF32:
-		return binary.LittleEndian.AppendUint64(dst, floatWord(float64(v.F32[i])))
+		return binary.LittleEndian.AppendUint64(dst, e.float(float64(v.F32[i])))
 	case column.PhysF64:
-		return binary.LittleEndian.AppendUint64(dst, floatWord(v.F64[i]))
+		return binary.LittleEndian.AppendUint64(dst, e.float(v.F64[i]))
 	case column.PhysBytes:
 		s := v.Str(i)
 		return append(binary.AppendUvarint(dst, uint64(len(s))), s...)
 	case column.PhysList:
-		return encodeList(dst, v, i)
+		return e.list(dst, v, i)
 	case column.PhysStruct:
 		for _, c := range v.Children {
-			dst = encodeValue(dst, c, i)
+			dst = e.value(dst, c, i)
 		}
 	}
 	return dst
 }
 
-func encodeList(dst []byte, v *column.Vector, i int) []byte {
+func (e encoding) list(dst []byte, v *column.Vector, i int) []byte {
 	from, to := v.List(i)
 	dst = binary.AppendUvarint(dst, uint64(to-from))
 	if v.Type.Kind != schema.Map {
-		for e := from; e < to; e++ {
-			dst = encodeValue(dst, v.Children[0], e)
+		for k := from; k < to; k++ {
+			dst = e.value(dst, v.Children[0], k)
 		}
 		return dst
 	}
 	entries := make([][]byte, 0, to-from)
-	for e := from; e < to; e++ {
-		entries = append(entries, encodeValue(encodeValue(nil, v.Children[0], e), v.Children[1], e))
+	for k := from; k < to; k++ {
+		entries = append(entries, e.value(e.value(nil, v.Children[0], k), v.Children[1], k))
 	}
-	slices.SortFunc(entries, bytes.Compare)
-	for _, e := range entries {
-		dst = append(dst, e...)
+	if e == asKey {
+		slices.SortFunc(entries, bytes.Compare)
+	}
+	for _, x := range entries {
+		dst = append(dst, x...)
 	}
 	return dst
 }
@@ -178,10 +196,10 @@ func decodeFixed(src []byte, v *column.Vector, ph column.Physical) {
 	}
 }
 
-// encodeRow appends all values of a row.
-func encodeRow(dst []byte, cols []*column.Vector, i int) []byte {
+// row appends all values of a row.
+func (e encoding) row(dst []byte, cols []*column.Vector, i int) []byte {
 	for _, v := range cols {
-		dst = encodeValue(dst, v, i)
+		dst = e.value(dst, v, i)
 	}
 	return dst
 }

@@ -369,11 +369,7 @@ func (j *join) combine(lane int, b *column.Batch) *column.Batch {
 		build[i] = pool.Vector(c.Type)
 	}
 	if len(j.store.chunks) == 0 {
-		for _, v := range build {
-			for range l.builds {
-				v.AppendNull()
-			}
-		}
+		j.store.gatherOrNull(l.builds, build)
 	} else {
 		j.store.gatherInto(&l.local, l.builds, build)
 	}

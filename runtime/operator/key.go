@@ -9,7 +9,7 @@ import (
 )
 
 // keyLayout says how the keys of a table are held: as a fixed number of words
-// when every part is a number, else as encoded bytes (see encodeValue).
+// when every part is a number, else as encoded bytes (see encoding).
 //
 // Fixed layout: the parts' words in order of the columns (structs flattened),
 // then, unless the key is one plain number, a word with a bit for each null.

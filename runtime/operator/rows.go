@@ -106,6 +106,19 @@ func (s *rowStore) gatherInto(scratch *[]int32, ids []int32, out []*column.Vecto
 	}
 }
 
+// gatherOrNull is gather for a store that may be empty.
+func (s *rowStore) gatherOrNull(ids []int32, out []*column.Vector) {
+	if len(s.chunks) > 0 {
+		s.gather(ids, out)
+		return
+	}
+	for _, v := range out {
+		for range ids {
+			v.AppendNull()
+		}
+	}
+}
+
 // batch makes a batch of the rows with the given ids.
 func (s *rowStore) batch(ids []int32) *column.Batch {
 	b := newBatch(s.pool, s.cols)

@@ -187,7 +187,7 @@ func (c *rowCodec) clear() {
 }
 
 // encode appends the only row of the scratch.
-func (c *rowCodec) encode(dst []byte) []byte { return encodeRow(dst, c.cols, 0) }
+func (c *rowCodec) encode(dst []byte) []byte { return exact.row(dst, c.cols, 0) }
 
 // decode makes the scratch hold the row.
 func (c *rowCodec) decode(src []byte) error {

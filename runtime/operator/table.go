@@ -83,7 +83,7 @@ func (t *keyBatch) prepare(l *keyLayout, keys []*column.Vector, rows []int32) {
 	}
 	for k, r := range rows {
 		at := len(t.kb)
-		t.kb = encodeRow(t.kb, keys, int(r))
+		t.kb = asKey.row(t.kb, keys, int(r))
 		t.ke = append(t.ke, int32(len(t.kb)))
 		t.hash[k] = column.HashBytes(0, t.kb[at:])
 	}

@@ -1,0 +1,244 @@
+package operator_test
+
+import (
+	"fmt"
+	"testing"
+
+	"pipelines/runtime/operator/optest"
+	"pipelines/runtime/stream"
+	"pipelines/sqlplan/funcs"
+	"pipelines/sqlplan/logical"
+	"pipelines/tables/column"
+	"pipelines/tables/schema"
+)
+
+var ts = schema.Of(schema.Timestamp)
+
+const sec = int64(1e6)
+
+// driver plays the flow's part: watermarks and epochs without data.
+type driver struct {
+	t           *testing.T
+	r           *optest.Runner
+	delay       map[string]int64
+	seen        map[string]int64
+	late, evict int64
+	epoch       int64
+	noData      bool
+}
+
+func drive(t *testing.T, root logical.Node, o optest.Options, delays map[string]int64) *driver {
+	return &driver{t: t, r: optest.NewRunner(t, root, o), delay: delays, seen: map[string]int64{}, noData: true}
+}
+
+func (d *driver) step(in optest.Input) []optest.Row {
+	d.t.Helper()
+	out, err := d.r.Step(stream.Step{Epoch: d.epoch, Late: d.late, Evict: d.evict}, in)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.epoch++
+	for id, x := range d.r.Times {
+		if old, ok := d.seen[id]; !ok || x > old {
+			d.seen[id] = x
+		}
+	}
+	w := int64(1 << 62)
+	for id, delay := range d.delay {
+		x, ok := d.seen[id]
+		if !ok {
+			w = 0
+			break
+		}
+		w = min(w, x-delay)
+	}
+	d.late, d.evict = d.evict, max(d.evict, w)
+	return out
+}
+
+// batch runs the rows and then epochs without data while the watermark moves.
+func (d *driver) batch(in optest.Input, want ...optest.Row) {
+	d.t.Helper()
+	out := d.step(in)
+	for d.noData && d.evict > d.late {
+		out = append(out, d.step(nil)...)
+	}
+	if s := optest.Diff(out, want, false); s != "" {
+		d.t.Fatalf("epoch %d: %s", d.epoch, s)
+	}
+}
+
+func resumes() []optest.Options {
+	return []optest.Options{
+		{}, {BatchSize: 1}, {Resume: true}, {Resume: true, Snapshots: true, BatchSize: 2}, {Resume: true, Lanes: 2, BatchSize: 1, Noise: true},
+		{Dictionary: true, Resume: true},
+	}
+}
+
+// events is a stream of (ts, k, v).
+func events(id string, first logical.ColumnID, delay int64) (*logical.Watermark, []logical.Attr) {
+	cols := optest.Columns(first, optest.Field("ts", ts), optest.Field("k", str), optest.Field("v", i64))
+	w := &logical.Watermark{Input: optest.Scan(id, true, cols), Column: first, Delay: delay, ID: id}
+	return w, w.Output()
+}
+
+func ev(sec0 float64, k string) optest.Row { return optest.Row{int64(sec0 * 1e6), k, int64(1)} }
+
+func evs(k string, secs ...float64) optest.Input {
+	var rows []optest.Row
+	for _, s := range secs {
+		rows = append(rows, ev(s, k))
+	}
+	return optest.Input{"e": rows}
+}
+
+func windowType() schema.Type {
+	return schema.StructOf(schema.Field{Name: "start", Type: ts}, schema.Field{Name: "end", Type: ts})
+}
+
+// counts is count(*) per window of size seconds over in's time column.
+func counts(in logical.Node, time logical.Expr, first logical.ColumnID, size int64, mode logical.OutputMode) *logical.Aggregate {
+	win := logical.Attr{ID: first, Name: "window", Type: windowType(), Watermark: 0}
+	tw := &logical.TimeWindow{Input: in, Time: time, Size: size * sec, Slide: size * sec, Column: win}
+	return &logical.Aggregate{
+		Input: tw, Groups: []logical.Alias{{Expr: win.Ref(), Attr: win}}, Aggs: []logical.AggCall{optest.Count(first + 1)},
+		State: &logical.StateInfo{ID: fmt.Sprintf("agg-%d", first), EventTime: first, IsWindow: true, Mode: mode},
+	}
+}
+
+func win(a, b int64, n int64) optest.Row { return optest.Row{[]any{a * sec, b * sec}, n} }
+
+func TestWindowCountsAppend(t *testing.T) { // W-50
+	for _, o := range resumes() {
+		e, cols := events("e", 1, 10*sec)
+		d := drive(t, counts(e, cols[0].Ref(), 10, 5, logical.Append), o, map[string]int64{"e": 10 * sec})
+		d.batch(evs("a", 10, 11, 12, 13, 14, 15))
+		d.batch(evs("a", 25), win(10, 15, 5))
+		d.batch(evs("a", 10))
+		d.batch(evs("a", 40), win(15, 20, 1), win(25, 30, 1))
+		d.r.Close()
+	}
+}
+
+func TestWindowCountsUpdate(t *testing.T) { // W-51
+	for _, o := range resumes() {
+		e, cols := events("e", 1, 10*sec)
+		d := drive(t, counts(e, cols[0].Ref(), 10, 5, logical.Update), o, map[string]int64{"e": 10 * sec})
+		d.batch(evs("a", 10, 11, 12, 13, 14, 15), win(10, 15, 5), win(15, 20, 1))
+		d.batch(evs("a", 25), win(25, 30, 1))
+		d.batch(evs("a", 10, 25), win(25, 30, 2))
+		d.r.Close()
+	}
+}
+
+func TestChainedWindows(t *testing.T) { // W-53
+	for _, o := range resumes() {
+		e, cols := events("e", 1, 0)
+		inner := counts(e, cols[0].Ref(), 10, 5, logical.Append)
+		outer := counts(inner, inner.Groups[0].Attr.Ref(), 20, 10, logical.Append)
+		outer.Aggs = append(outer.Aggs, optest.Sum(25, inner.Aggs[0].Attr.Ref()))
+		d := drive(t, outer, o, map[string]int64{"e": 0})
+		d.batch(evs("a", 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21),
+			append(win(0, 10, 2), int64(10)), append(win(10, 20, 2), int64(10)))
+		d.batch(evs("a", 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29))
+		d.batch(evs("a", 30, 31), append(win(20, 30, 2), int64(12)))
+		d.r.Close()
+	}
+}
+
+func TestDedupWithinWatermark(t *testing.T) { // W-62
+	for _, o := range resumes() {
+		e, _ := events("e", 1, 2*sec)
+		n := &logical.Deduplicate{Input: e, Keys: []logical.ColumnID{2}, WithinWatermark: true, State: &logical.StateInfo{ID: "dedup", EventTime: 1}}
+		d := drive(t, n, o, map[string]int64{"e": 2 * sec})
+		d.batch(optest.Input{"e": {ev(17, "a")}}, ev(17, "a"))
+		d.batch(optest.Input{"e": {ev(16, "a")}})
+		d.batch(optest.Input{"e": {ev(13, "a")}})
+		d.batch(optest.Input{"e": {ev(22, "b"), ev(21, "c")}}, ev(22, "b"), ev(21, "c"))
+		d.batch(optest.Input{"e": {ev(21, "a")}}, ev(21, "a"))
+		d.batch(optest.Input{"e": {ev(25, "d")}}, ev(25, "d"))
+		if c := d.r.Plan().Counters().Operators[0]; c.StateRows != 2 { // b and d
+			t.Errorf("%d keys are kept", c.StateRows)
+		}
+		d.r.Close()
+	}
+}
+
+func TestSessions(t *testing.T) { // O-27
+	for _, o := range resumes() {
+		e, cols := events("e", 1, 30*sec)
+		sw := logical.Attr{ID: 10, Name: "session", Type: windowType()}
+		n := &logical.Aggregate{
+			Input:  &logical.SessionWindow{Input: e, Time: cols[0].Ref(), Gap: optest.Value(schema.Of(schema.DayTimeInterval), 10*sec), Column: sw},
+			Groups: []logical.Alias{{Expr: sw.Ref(), Attr: sw}, {Expr: cols[1].Ref(), Attr: cols[1]}},
+			Aggs:   []logical.AggCall{optest.Count(20)},
+			State:  &logical.StateInfo{ID: "sessions", EventTime: 10, IsWindow: true},
+		}
+		dis := optest.Count(21, cols[0].Ref())
+		dis.Distinct = true
+		n.Aggs = append(n.Aggs, dis)
+		d := drive(t, n, o, map[string]int64{"e": 30 * sec})
+		words := func(at float64, ws ...string) []optest.Row {
+			var out []optest.Row
+			for _, w := range ws {
+				out = append(out, ev(at, w))
+			}
+			return out
+		}
+		row := func(a, b int64, k string, c int64) optest.Row {
+			return optest.Row{[]any{a * sec, b * sec}, k, c, c}
+		}
+		d.batch(optest.Input{"e": append(words(40, "hello", "world", "spark", "streaming"), words(41, "world", "hello", "structured", "streaming")...)})
+		d.batch(optest.Input{"e": words(0, "spark", "streaming")})
+		d.batch(optest.Input{"e": words(25, "spark", "streaming")})
+		d.batch(optest.Input{"e": words(30, "spark", "streaming")})
+		d.batch(optest.Input{"e": words(60, "hello", "apache", "spark")})
+		d.batch(optest.Input{"e": words(90, "structured", "streaming")},
+			row(25, 50, "spark", 3), row(25, 51, "streaming", 4), row(40, 51, "hello", 2), row(40, 51, "world", 2), row(41, 51, "structured", 1))
+		d.r.Close()
+	}
+}
+
+func TestLeftRangeJoin(t *testing.T) { // join-left-range
+	for _, o := range resumes() {
+		l, lc := events("imp", 1, 5*sec)
+		r, rc := events("clk", 4, 10*sec)
+		n := &logical.Join{Left: l, Right: r, Type: logical.LeftJoin,
+			LeftKeys: []logical.Expr{lc[1].Ref()}, RightKeys: []logical.Expr{rc[1].Ref()}, NullSafe: []bool{false},
+			Cond: &logical.And{Args: []logical.Expr{
+				optest.Call(">=", rc[0].Ref(), lc[0].Ref()),
+				notAfter(rc[0].Ref(), lc[0].Ref(), 20*sec),
+			}},
+			State: &logical.StateInfo{ID: "join"},
+			Time:  &logical.TimeBounds{LeftTime: 1, RightTime: 4, LeftBound: true, LeftUntil: 20*sec + 1000, RightBound: true, RightUntil: 1000},
+		}
+		d := drive(t, n, o, map[string]int64{"imp": 5 * sec, "clk": 10 * sec})
+		pair := func(a optest.Row, b ...any) optest.Row { return append(append(optest.Row{}, a...), b...) }
+		none := []any{nil, nil, nil}
+		d.batch(optest.Input{"imp": {ev(1000+0, "a"), ev(1000+1, "b"), ev(1000+2, "n")}, "clk": {ev(1000+5, "a")}}, pair(ev(1000+0, "a"), ev(1000+5, "a")...))
+		d.batch(optest.Input{"clk": {ev(1000+20, "a"), ev(1000+20.001, "a"), ev(1000+21, "b")}}, pair(ev(1000+0, "a"), ev(1000+20, "a")...), pair(ev(1000+1, "b"), ev(1000+21, "b")...))
+		d.batch(optest.Input{"imp": {ev(1000+40, "c")}, "clk": {ev(1000+45, "c"), ev(1000+46, "x")}}, pair(ev(1000+40, "c"), ev(1000+45, "c")...), pair(ev(1000+2, "n"), none...))
+		if c := d.r.Plan().Counters().Operators[0]; c.StateRows != 3 {
+			t.Errorf("%d rows are kept", c.StateRows)
+		}
+		d.batch(optest.Input{"imp": {ev(1000+80, "d")}, "clk": {ev(1000+90, "y")}})
+		d.batch(optest.Input{"imp": {ev(1000+120, "e")}, "clk": {ev(1000+130, "y")}}, pair(ev(1000+80, "d"), none...))
+		d.r.Close()
+	}
+}
+
+// notAfter is a <= b + distance for two times.
+func notAfter(a, b logical.Expr, distance int64) logical.Expr {
+	fn := &funcs.Bound{
+		Fn: &funcs.Function{Name: "not_after"}, Args: []schema.Type{ts, ts}, Result: schema.Of(schema.Boolean), Nullable: true,
+		Kernel: func(c *funcs.Ctx, args []*column.Vector, out *column.Vector) {
+			nulls := out.Nulls
+			out.Resize(c.Rows)
+			out.Nulls = nulls
+			for i := range c.Rows {
+				out.Bool[i] = args[0].I64[args[0].Row(i)] <= args[1].I64[args[1].Row(i)]+distance
+			}
+		},
+	}
+	return &logical.Call{Fn: fn, Args: []logical.Expr{a, b}}
+}

@@ -1,0 +1,457 @@
+package operator
+
+import (
+	"sync"
+
+	"pipelines/sqlplan/logical"
+	"pipelines/tables/column"
+	"pipelines/tables/schema"
+)
+
+// streamJoin joins two streams: each row meets the rows of the other side that
+// came before it and are still kept, then is kept itself. A row goes when the
+// watermark says that no partner can come any more; outer rows without a
+// partner come out then.
+type streamJoin struct {
+	p     *Plan
+	out   port
+	n     *logical.Join
+	sides [2]*joinState // left, right
+	cond  *program      // what needs both sides, nil for none
+	cols  []logical.Attr
+	drop  bool
+
+	timed       bool
+	late, evict int64
+	open        int // inputs that have not ended
+
+	mu     sync.Mutex // guards all state and below
+	probes []int32
+	builds []int32
+	hits   []bool // by row of the pushed batch
+	local  []int32
+	counts OperatorCount
+}
+
+// joinState is one side of a stream–stream join.
+type joinState struct {
+	j     *streamJoin
+	right bool
+	keys  *program // keys, then the conditions on this side alone
+	nkeys int
+	outer bool // rows without a partner come out with nulls
+	semi  bool // left side of a semi join: a row goes with its first partner
+	time  int  // event-time column of the input, -1
+	// keyTime is the key that holds the event time, -1: rows go when it passes.
+	// Else until is added to the row's own time; bound says that rows go at all.
+	keyTime int
+	bound   bool
+	until   int64
+	sel     [][]int32
+
+	table  *groupTable
+	groups []int32
+	rows   joinRows
+	nextID uint64
+	log    changeLog
+	buf    []byte
+	// restored are the rows by id, until the first step begins.
+	restored map[uint64]int32
+}
+
+// joinRows are the kept rows of one side, by number.
+type joinRows struct {
+	store   *rowStore
+	lists   chains // numbers by key group
+	group   []int32
+	id      []uint64 // names the row in the checkpoint
+	until   []int64
+	matched column.Bits
+	alive   column.Bits
+	dead    int
+	live    []int32 // living rows by key group
+	expiry  timeIndex
+	// unindexed: expiry is filled when the first step begins.
+	unindexed bool
+}
+
+func (bd *builder) streamJoin(n *logical.Join, out port, phase int) (int, *mark, error) {
+	j := &streamJoin{p: bd.p, out: out, n: n, cols: n.Output(), drop: bd.drop}
+	left, right, both := splitCond(n)
+	var err error
+	if j.sides[0], err = bd.joinState(j, false, left); err != nil {
+		return phase, nil, err
+	}
+	if j.sides[1], err = bd.joinState(j, true, right); err != nil {
+		return phase, nil, err
+	}
+	if len(both) > 0 {
+		in := append(append([]logical.Attr{}, n.Left.Output()...), n.Right.Output()...)
+		if j.cond, err = bd.program([]logical.Expr{logical.Conjunction(both)}, in); err != nil {
+			return phase, nil, err
+		}
+	}
+	switch n.Type {
+	case logical.LeftJoin:
+		j.sides[0].outer = true
+	case logical.RightJoin:
+		j.sides[1].outer = true
+	case logical.FullJoin:
+		j.sides[0].outer, j.sides[1].outer = true, true
+	case logical.SemiJoin:
+		j.sides[0].semi = true
+	case logical.InnerJoin:
+	default:
+		panic("bug: operator: this type of join of two streams should have been refused")
+	}
+	bd.add(j)
+	bd.p.state = append(bd.p.state, j)
+	last, lm, err := bd.build(n.Left, &joinPort{j.sides[0]}, phase)
+	if err != nil {
+		return phase, nil, err
+	}
+	end, rm, err := bd.build(n.Right, &joinPort{j.sides[1]}, phase)
+	return max(last, end), &mark{children: []*mark{lm, rm}, op: j}, err
+}
+
+// splitCond sorts the conjuncts of the condition by the side that they read.
+func splitCond(n *logical.Join) (left, right, both []logical.Expr) {
+	for _, c := range logical.Conjuncts(n.Cond) {
+		ids := map[logical.ColumnID]bool{}
+		logical.Columns(c, ids)
+		l, r := false, false
+		for id := range ids {
+			l = l || logical.IndexOf(n.Left.Output(), id) >= 0
+			r = r || logical.IndexOf(n.Right.Output(), id) >= 0
+		}
+		switch {
+		case l && r:
+			both = append(both, c)
+		case r:
+			right = append(right, c)
+		default:
+			left = append(left, c)
+		}
+	}
+	return left, right, both
+}
+
+func (bd *builder) joinState(j *streamJoin, right bool, own []logical.Expr) (*joinState, error) {
+	n := j.n
+	in, keys := n.Left.Output(), n.LeftKeys
+	s := &joinState{j: j, right: right, nkeys: len(keys), time: -1, keyTime: -1, sel: make([][]int32, bd.env.Lanes)}
+	if right {
+		in, keys = n.Right.Output(), n.RightKeys
+	}
+	if t := n.Time; t != nil {
+		id := t.LeftTime
+		s.bound, s.until = t.LeftBound, t.LeftUntil
+		if right {
+			id, s.bound, s.until = t.RightTime, t.RightBound, t.RightUntil
+		}
+		s.time = logical.IndexOf(in, id)
+		s.keyTime = eventTimeKey(n)
+		s.bound = s.bound || s.keyTime >= 0
+	}
+	exprs := append([]logical.Expr{}, keys...)
+	if c := logical.Conjunction(own); c != nil {
+		exprs = append(exprs, c)
+	}
+	var err error
+	if s.keys, err = bd.program(exprs, in); err != nil {
+		return nil, err
+	}
+	s.table = newGroupTable(exprTypes(keys))
+	s.rows.store = newRowStore(bd.env.Pool, in)
+	return s, nil
+}
+
+// eventTimeKey finds the equality of the join that holds the event time: the
+// window itself, or both (or one of) the event-time columns.
+func eventTimeKey(n *logical.Join) int {
+	if !n.Time.KeyWindow {
+		return -1
+	}
+	for i := range n.LeftKeys {
+		if isColumn(n.LeftKeys[i], n.Time.LeftTime) || isColumn(n.RightKeys[i], n.Time.RightTime) {
+			return i
+		}
+	}
+	for i, k := range n.LeftKeys {
+		if t := k.Type(); t.Kind == schema.Struct && len(t.Fields) == 2 && t.Fields[1].Type.Kind == schema.Timestamp {
+			return i
+		}
+	}
+	return -1
+}
+
+func isColumn(e logical.Expr, id logical.ColumnID) bool {
+	c, ok := e.(*logical.Column)
+	return ok && id >= 0 && c.Attr.ID == id
+}
+
+func (j *streamJoin) setWatermarks(late, evict int64, ok bool) {
+	j.late, j.evict, j.timed = late, evict, ok
+}
+
+// outputWatermark lags by what the sides keep: an outer row that is emitted at
+// its eviction must not be late above.
+func (j *streamJoin) outputWatermark(w int64) int64 {
+	out := w
+	for _, s := range j.sides {
+		if s.bound && s.keyTime < 0 {
+			out = min(out, w-s.until)
+		}
+	}
+	return out
+}
+
+func (j *streamJoin) begin(*stepState) error {
+	j.counts = OperatorCount{}
+	j.open = 2
+	for _, s := range j.sides {
+		s.rows.index()
+		s.restored = nil
+	}
+	return nil
+}
+
+func (j *streamJoin) close() {
+	for _, s := range j.sides {
+		s.rows.store.reset()
+	}
+}
+
+// joinPort takes one side.
+type joinPort struct{ s *joinState }
+
+func (p *joinPort) end() error { return p.s.j.endInput() }
+
+func (p *joinPort) push(lane int, b *column.Batch) error { return p.s.push(lane, b) }
+
+func (s *joinState) push(lane int, b *column.Batch) error {
+	vecs, err := s.keys.run(lane, b)
+	if err != nil {
+		return err
+	}
+	defer releaseAll(vecs)
+	used := vecs
+	if s.time >= 0 {
+		used = append(used[:len(used):len(used)], b.Cols[s.time])
+	}
+	rows, err := s.j.p.usable(used, b, &s.sel[lane], s.j.drop)
+	if err != nil {
+		return err
+	}
+	if rows == nil {
+		s.sel[lane] = identity(b.Len, s.sel[lane])
+		rows = rowsOf(b, s.sel[lane])
+	}
+	j := s.j
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if s.time >= 0 && j.timed {
+		keep := onTime(b.Cols[s.time], rows, j.late)
+		j.counts.LateRows += int64(len(rows) - len(keep))
+		rows = keep
+	}
+	if rows, err = s.ownCondition(b, vecs, rows); err != nil || len(rows) == 0 {
+		return err
+	}
+	return s.meet(b, vecs[:s.nkeys], rows)
+}
+
+// ownCondition drops the rows that fail the part of the condition on this side
+// alone: outer ones come out at once, with nulls.
+func (s *joinState) ownCondition(b *column.Batch, vecs []*column.Vector, rows []int32) ([]int32, error) {
+	if len(vecs) == s.nkeys {
+		return rows, nil
+	}
+	keep, failed := make([]int32, 0, len(rows)), []int32(nil)
+	for _, r := range rows {
+		if isTrue(vecs[s.nkeys], int(r)) {
+			keep = append(keep, r)
+		} else if s.outer {
+			failed = append(failed, r)
+		}
+	}
+	if len(failed) > 0 {
+		none := make([]int32, len(failed))
+		for i := range none {
+			none[i] = -1
+		}
+		if err := s.emit(b, failed, none); err != nil {
+			return nil, err
+		}
+	}
+	return keep, nil
+}
+
+// meet finds the partners of the rows, emits the pairs and keeps the rows.
+func (s *joinState) meet(b *column.Batch, keys []*column.Vector, rows []int32) error {
+	j, other := s.j, s.other()
+	s.groups = grow(s.groups, len(rows))
+	other.table.find(&other.table.keyBatch, keys, rows, s.groups)
+	j.hits = grow(j.hits, b.Len)
+	clear(j.hits)
+	j.probes, j.builds = j.probes[:0], j.builds[:0]
+	for k, r := range rows {
+		g := s.groups[k]
+		if g < 0 || !j.keysMatch(keys, int(r)) {
+			continue
+		}
+		for x := other.rows.lists.first(g); x >= 0; x = other.rows.lists.next[x] {
+			if !other.rows.alive.Get(int(x)) {
+				continue
+			}
+			j.probes, j.builds = append(j.probes, r), append(j.builds, x)
+			if len(j.probes) >= column.BatchRows {
+				if err := s.pairs(b); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	if err := s.pairs(b); err != nil {
+		return err
+	}
+	return s.keep(b, keys, rows)
+}
+
+func (s *joinState) other() *joinState {
+	if s.right {
+		return s.j.sides[0]
+	}
+	return s.j.sides[1]
+}
+
+func (j *streamJoin) keysMatch(keys []*column.Vector, r int) bool {
+	for i, v := range keys {
+		if v.HasNulls() && v.IsNull(r) && !(i < len(j.n.NullSafe) && j.n.NullSafe[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// pairs filters the collected pairs by the condition, notes the matches and
+// emits them.
+func (s *joinState) pairs(b *column.Batch) error {
+	j, other := s.j, s.other()
+	defer func() { j.probes, j.builds = j.probes[:0], j.builds[:0] }()
+	if len(j.probes) == 0 {
+		return nil
+	}
+	if j.cond != nil {
+		if err := s.filter(b); err != nil {
+			return err
+		}
+	}
+	switch {
+	case s.semi:
+		return s.semiHits(b)
+	case other.semi:
+		return s.semiPartners()
+	}
+	for k, r := range j.probes {
+		j.hits[r] = true
+		other.match(j.builds[k])
+	}
+	return s.emit(b, j.probes, j.builds)
+}
+
+// match notes that a kept row has had a partner.
+func (s *joinState) match(x int32) {
+	if s.outer && !s.rows.matched.Get(int(x)) {
+		s.rows.matched.Set(int(x))
+		s.log.touch(x)
+	}
+}
+
+func (s *joinState) filter(b *column.Batch) error {
+	j := s.j
+	nb := s.combine(b, j.probes, j.builds, false)
+	defer nb.Release()
+	res, err := j.cond.run(0, nb)
+	if err != nil {
+		return err
+	}
+	defer releaseAll(res)
+	if _, err := j.p.usable(res, nb, &j.local, j.drop); err != nil {
+		return err
+	}
+	k := 0
+	for i := range j.probes {
+		if isTrue(res[0], i) {
+			j.probes[k], j.builds[k] = j.probes[i], j.builds[i]
+			k++
+		}
+	}
+	j.probes, j.builds = j.probes[:k], j.builds[:k]
+	return nil
+}
+
+// combine makes a batch of pairs: left columns, then right ones, or only the
+// left ones for a semi join's output.
+func (s *joinState) combine(b *column.Batch, probes, builds []int32, output bool) *column.Batch {
+	pool, other := s.j.p.env.Pool, s.other()
+	nb := pool.Batch()
+	own, its := make([]*column.Vector, 0, len(b.Cols)), make([]*column.Vector, 0, len(other.rows.store.cols))
+	for _, v := range b.Cols {
+		o := pool.Vector(v.Type)
+		column.AppendRows(o, v, probes)
+		own = append(own, o)
+	}
+	if !output || s.j.n.Type != logical.SemiJoin {
+		for _, c := range other.rows.store.cols {
+			its = append(its, pool.Vector(c.Type))
+		}
+		other.rows.store.gatherOrNull(builds, its)
+	}
+	if s.right {
+		own, its = its, own
+	}
+	nb.Cols = append(append(nb.Cols, own...), its...)
+	nb.Len = len(probes)
+	return nb
+}
+
+func (s *joinState) emit(b *column.Batch, probes, builds []int32) error {
+	return pushFresh(s.j.out, 0, s.combine(b, probes, builds, true))
+}
+
+// semiHits emits the pushed left rows that have a partner, once.
+func (s *joinState) semiHits(b *column.Batch) error {
+	j := s.j
+	var hit []int32
+	for _, r := range j.probes {
+		if !j.hits[r] {
+			j.hits[r] = true
+			hit = append(hit, r)
+		}
+	}
+	if len(hit) == 0 {
+		return nil
+	}
+	nb := selected(j.p.env.Pool, b, hit)
+	defer nb.Release()
+	return j.out.push(0, nb)
+}
+
+// semiPartners emits the kept left rows that got their first partner, and
+// forgets them.
+func (s *joinState) semiPartners() error {
+	j, other := s.j, s.other()
+	var hit []int32
+	for _, x := range j.builds {
+		if other.rows.alive.Get(int(x)) {
+			hit = append(hit, x)
+			other.forget(x)
+		}
+	}
+	if len(hit) == 0 {
+		return nil
+	}
+	j.counts.Removed += int64(len(hit))
+	return pushFresh(j.out, 0, other.rows.store.batch(hit))
+}

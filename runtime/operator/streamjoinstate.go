@@ -1,0 +1,316 @@
+package operator
+
+import (
+	"encoding/binary"
+
+	"pipelines/tables/column"
+)
+
+// keep stores rows of a batch until they expire. Rows of a semi join that have
+// matched are not kept, nor are rows whose null key can never match, unless
+// they come out when they go.
+func (s *joinState) keep(b *column.Batch, keys []*column.Vector, rows []int32) error {
+	j := s.j
+	var kept []int32
+	for _, r := range rows {
+		if s.semi && j.hits[r] || !s.outer && !j.keysMatch(keys, int(r)) {
+			continue
+		}
+		kept = append(kept, r)
+	}
+	if len(kept) == 0 {
+		return nil
+	}
+	s.groups = grow(s.groups, len(kept))
+	s.table.assign(keys, kept, s.groups)
+	first := s.rows.store.rows
+	s.rows.store.add(b.Cols, kept)
+	for k, r := range kept {
+		s.nextID++
+		x := int32(first + k)
+		s.rows.add(x, s.groups[k], s.nextID, s.untilOf(b, keys, int(r)))
+		if s.outer && j.hits[r] {
+			s.rows.matched.Set(int(x))
+		}
+		s.log.touch(x)
+	}
+	j.counts.Updated += int64(len(kept))
+	if m := j.p.env.Memory; m > 0 && s.rows.store.bytes()+s.table.bytes() > m {
+		return overBudget("stream join", m)
+	}
+	return nil
+}
+
+// untilOf says at which watermark row r goes.
+func (s *joinState) untilOf(b *column.Batch, keys []*column.Vector, r int) int64 {
+	switch {
+	case s.keyTime >= 0:
+		if v := keys[s.keyTime]; !v.IsNull(r) {
+			return timeAt(v, r)
+		}
+	case s.bound && s.time >= 0:
+		if v := b.Cols[s.time]; !v.IsNull(r) {
+			return timeAt(v, r) + s.until
+		}
+	}
+	return noExpiry
+}
+
+// add notes row x, which is the newest of the store.
+func (r *joinRows) add(x, group int32, id uint64, until int64) {
+	n := int(x) + 1
+	r.alive, r.matched = r.alive.Grow(n), r.matched.Grow(n)
+	r.alive.Set(int(x))
+	r.matched.Unset(int(x))
+	r.group, r.id, r.until = append(r.group[:x], group), append(r.id[:x], id), append(r.until[:x], until)
+	for len(r.live) <= int(group) {
+		r.live = append(r.live, 0)
+	}
+	r.live[group]++
+	r.lists.add(group, x)
+	if until != noExpiry && !r.unindexed {
+		r.expiry.add(until, x)
+	}
+}
+
+// index fills the expiry after a restore.
+func (r *joinRows) index() {
+	if !r.unindexed {
+		return
+	}
+	r.unindexed = false
+	for x := range r.store.rows {
+		if r.alive.Get(x) && r.until[x] != noExpiry {
+			r.expiry.add(r.until[x], int32(x))
+		}
+	}
+}
+
+// forget drops a row; its columns go with the next compaction.
+func (s *joinState) forget(x int32) {
+	s.log.remove(x, func(dst []byte) []byte { return s.rowKey(dst, x) })
+	s.rows.alive.Unset(int(x))
+	s.rows.dead++
+	g := s.rows.group[x]
+	s.rows.live[g]--
+	if s.rows.live[g] == 0 {
+		s.rows.lists.clear(g)
+		s.table.remove(g)
+	}
+}
+
+func (j *streamJoin) endInput() error {
+	j.open--
+	if j.open > 0 {
+		return nil
+	}
+	if j.timed {
+		for _, s := range j.sides {
+			if err := s.expire(j.evict); err != nil {
+				return err
+			}
+		}
+	}
+	for _, s := range j.sides {
+		s.compact()
+	}
+	return j.out.end()
+}
+
+// expire emits the outer rows without a partner whose time has come, and
+// forgets all expired rows.
+func (s *joinState) expire(w int64) error {
+	var gone, alone []int32
+	s.rows.expiry.expire(w, func(x int32) {
+		if !s.rows.alive.Get(int(x)) {
+			return
+		}
+		gone = append(gone, x)
+		if s.outer && !s.rows.matched.Get(int(x)) {
+			alone = append(alone, x)
+		}
+	})
+	for len(alone) > 0 {
+		n := min(len(alone), column.BatchRows)
+		if err := s.emitAlone(alone[:n]); err != nil {
+			return err
+		}
+		alone = alone[n:]
+	}
+	s.j.counts.Removed += int64(len(gone))
+	for _, x := range gone {
+		s.forget(x)
+	}
+	return nil
+}
+
+func (s *joinState) emitAlone(rows []int32) error {
+	b := newBatch(s.j.p.env.Pool, s.j.cols)
+	n := len(s.rows.store.cols)
+	own, other := b.Cols[:n], b.Cols[n:]
+	if s.right {
+		own, other = b.Cols[len(b.Cols)-n:], b.Cols[:len(b.Cols)-n]
+	}
+	s.rows.store.gather(rows, own)
+	for _, v := range other {
+		for range rows {
+			v.AppendNull()
+		}
+	}
+	b.Len = len(rows)
+	return pushFresh(s.j.out, 0, b)
+}
+
+// compact moves the living rows together when most are dead. It runs between
+// steps' pushes only: numbers change.
+func (s *joinState) compact() {
+	r := &s.rows
+	if r.dead < 4*column.BatchRows || r.dead*2 < r.store.rows {
+		return
+	}
+	old := *r
+	r.store = newRowStore(old.store.pool, old.store.cols)
+	r.lists, r.expiry, r.dead = chains{}, timeIndex{}, 0
+	r.group, r.id, r.until = nil, nil, nil
+	r.alive, r.matched = nil, nil
+	clear(r.live)
+	all := identity(column.BatchRows, nil)
+	var ids []int32
+	log := changeLog{gone: s.log.gone, ends: s.log.ends}
+	move := func() {
+		if len(ids) == 0 {
+			return
+		}
+		b := old.store.batch(ids)
+		first := r.store.rows
+		r.store.add(b.Cols, all[:len(ids)])
+		b.Release()
+		for k, o := range ids {
+			x := int32(first + k)
+			r.add(x, old.group[o], old.id[o], old.until[o])
+			if old.matched.Get(int(o)) {
+				r.matched.Set(int(x))
+			}
+			if s.log.dirty.Get(int(o)) {
+				log.touch(x)
+			}
+		}
+		ids = ids[:0]
+	}
+	for x := range old.store.rows {
+		if old.alive.Get(x) {
+			ids = append(ids, int32(x))
+		}
+		if len(ids) == column.BatchRows {
+			move()
+		}
+	}
+	move()
+	old.store.reset()
+	s.log = log
+}
+
+// ID names the operator in the checkpoint.
+func (j *streamJoin) ID() string { return j.n.State.ID }
+
+// Meaning says what the state means.
+func (j *streamJoin) Meaning() string { return j.n.State.Meaning }
+
+func (j *streamJoin) count() OperatorCount {
+	c := j.counts
+	c.ID = j.n.State.ID
+	for _, s := range j.sides {
+		c.StateRows += int64(s.rows.store.rows - s.rows.dead)
+		c.StateBytes += s.rows.store.bytes() + s.table.bytes()
+	}
+	return c
+}
+
+// rowKey is the stored key of a row: key group, side, id.
+func (s *joinState) rowKey(dst []byte, x int32) []byte {
+	side := byte(0)
+	if s.right {
+		side = 1
+	}
+	dst = append(dst, s.table.groupOf(s.rows.group[x]), side)
+	return binary.BigEndian.AppendUint64(dst, s.rows.id[x])
+}
+
+// put hands out the entry of a row: whether it has matched, when it goes, its
+// key with its length, its columns.
+func (s *joinState) put(w *entryWriter, x int32) {
+	s.buf = s.rowKey(s.buf[:0], x)
+	n := len(s.buf)
+	flag := byte(0)
+	if s.rows.matched.Get(int(x)) {
+		flag = 1
+	}
+	s.buf = binary.LittleEndian.AppendUint64(append(s.buf, flag), uint64(s.rows.until[x]))
+	s.buf = appendLong(s.buf, s.table.storedKey(nil, s.rows.group[x]))
+	c, r := s.rows.store.place(int(x))
+	s.buf = exact.row(s.buf, s.rows.store.chunks[c].Cols, r)
+	w.write(s.buf, n)
+}
+
+// Changes hands out what changed since the last call.
+func (j *streamJoin) Changes(put Put) {
+	w := &entryWriter{put: put}
+	for _, s := range j.sides {
+		s.log.flush(w, func(x int32) { s.put(w, x) })
+	}
+}
+
+// Snapshot hands out all rows.
+func (j *streamJoin) Snapshot(put Put) {
+	w := &entryWriter{put: put}
+	for _, s := range j.sides {
+		for x := range s.rows.store.rows {
+			if s.rows.alive.Get(x) {
+				s.put(w, int32(x))
+			}
+		}
+	}
+}
+
+// Restore takes one row.
+func (j *streamJoin) Restore(key, value []byte) error {
+	if len(key) != 10 || key[1] > 1 {
+		return errState(j.ID())
+	}
+	s := j.sides[key[1]]
+	id := binary.BigEndian.Uint64(key[2:])
+	if s.restored == nil {
+		s.restored = map[uint64]int32{}
+	}
+	if x, ok := s.restored[id]; ok {
+		s.forget(x)
+		s.log.reset()
+		delete(s.restored, id)
+	}
+	if value == nil {
+		return nil
+	}
+	if len(value) < 9 {
+		return errState(j.ID())
+	}
+	until := int64(binary.LittleEndian.Uint64(value[1:]))
+	stored, row, ok := cutLong(value[9:])
+	if !ok {
+		return errState(j.ID())
+	}
+	g, ok := s.table.restoreKey(stored)
+	codec := newRowCodec(typesOf(s.rows.store.cols))
+	if !ok || codec.decode(row) != nil {
+		return errState(j.ID())
+	}
+	x := int32(s.rows.store.rows)
+	s.rows.store.add(codec.cols, []int32{0})
+	s.rows.unindexed = true
+	s.rows.add(x, g, id, until)
+	if value[0] == 1 {
+		s.rows.matched.Set(int(x))
+	}
+	s.nextID = max(s.nextID, id)
+	s.restored[id] = x
+	return nil
+}
