@@ -8,9 +8,11 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/parquet-go/parquet-go"
-
 	"pipelines/stores"
+	"pipelines/tables/column"
+	"pipelines/tables/format"
+	"pipelines/tables/format/parquet"
+	"pipelines/tables/schema"
 )
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
@@ -30,253 +32,164 @@ func (l *Log) readCheckpoint(ctx context.Context, s *State, v int64, parts int) 
 	return s.protocol.Readable(s.metadata)
 }
 
-func (l *Log) readPart(ctx context.Context, s *State, key string) (err error) {
+func (l *Log) readPart(ctx context.Context, s *State, key string) error {
 	obj, err := l.store.Open(ctx, key)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, obj.Close()) }()
-	if err := decodeCheckpoint(s, obj, obj.Size()); err != nil {
-		if _, ok := errors.AsType[*UnsupportedError](err); ok {
+	err = decodeCheckpoint(ctx, s, format.Input{Name: key, Object: obj})
+	if _, ok := errors.AsType[*UnsupportedError](err); ok || err == nil || stores.Classify(err) == stores.Retryable || ctx.Err() != nil {
+		return err
+	}
+	return corrupt(err)
+}
+
+// The columns of a checkpoint that are read, in this order; more in the file
+// are left out, missing ones are null.
+const (
+	colProtocol = iota
+	colMetaData
+	colTxn
+	colDomain
+	colRemove
+	colAdd
+)
+
+// checkpointSchema returns the columns that are read.
+func checkpointSchema() schema.Schema {
+	str, num, flag := schema.Of(schema.String), schema.Of(schema.Int64), schema.Of(schema.Boolean)
+	strs, dict := schema.ArrayOf(str, true), schema.MapOf(str, str, true)
+	group := func(pairs ...schema.Field) schema.Type { return schema.StructOf(pairs...) }
+	f := func(name string, t schema.Type) schema.Field {
+		return schema.Field{Name: name, Type: t, Nullable: true}
+	}
+	small := schema.Of(schema.Int32)
+	dv := f("deletionVector", group(f("storageType", str)))
+	return schema.Schema{Fields: []schema.Field{
+		colProtocol: f("protocol", group(f("minReaderVersion", small), f("minWriterVersion", small), f("readerFeatures", strs), f("writerFeatures", strs))),
+		colMetaData: f("metaData", group(f("id", str), f("name", str), f("description", str), f("format", group(f("provider", str))), f("schemaString", str),
+			f("partitionColumns", strs), f("configuration", dict), f("createdTime", num))),
+		colTxn:    f("txn", group(f("appId", str), f("version", num), f("lastUpdated", num))),
+		colDomain: f("domainMetadata", group(f("domain", str), f("configuration", str))),
+		colRemove: f("remove", group(f("path", str), f("deletionTimestamp", num), f("extendedFileMetadata", flag), f("partitionValues", dict), f("size", num), dv)),
+		colAdd:    f("add", group(f("path", str), f("partitionValues", dict), f("size", num), f("modificationTime", num), f("stats", str), f("tags", dict), dv)),
+	}}
+}
+
+// decodeCheckpoint reads the actions of one Parquet file into the state; it
+// closes the input. Columns are found by name, lists and maps by their form.
+func decodeCheckpoint(ctx context.Context, s *State, in format.Input) (err error) {
+	columns := checkpointSchema()
+	sc, err := parquet.New().Open(ctx, in, format.ReadSpec{Declared: columns, Columns: columns, Pool: column.NewPool(), CaseSensitive: true})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, sc.Close()) }()
+	for {
+		b, err := sc.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
 			return err
 		}
-		return corrupt(err)
+		err = s.takeBatch(b)
+		b.Release()
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// takeBatch takes the actions of a batch, one kind after the other.
+func (s *State) takeBatch(b *column.Batch) error {
+	takers := [...]func(g group, row int) error{
+		colProtocol: s.takeProtocol, colMetaData: s.takeMetadata, colTxn: s.takeTxn, colDomain: s.takeDomain, colRemove: s.takeRemove, colAdd: s.takeAdd,
+	}
+	for i, take := range takers {
+		g := group{b.Cols[i]}
+		for row := range b.Len {
+			if g.v.IsNull(row) {
+				continue
+			}
+			if err := take(g, row); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
 
-// decodeCheckpoint reads the actions of one Parquet file into the state.
-// Columns are found by name, lists and maps by their form; what is not known
-// is left out.
-func decodeCheckpoint(s *State, r io.ReaderAt, size int64) (err error) {
-	defer func() {
-		if p := recover(); p != nil { // the Parquet library panics on some damaged files
-			err = fmt.Errorf("damaged Parquet file: %v", p)
-		}
-	}()
-	f, err := parquet.OpenFile(r, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
-	if err != nil {
-		return err
-	}
-	if f.NumRows() > 8*size { // each row holds a path or an id of its own
-		return fmt.Errorf("%d rows in %d bytes", f.NumRows(), size)
-	}
-	t := &table{root: f.Root(), rows: f.NumRows()}
-	t.protocol(s)
-	t.metadata(s)
-	t.txns(s)
-	t.domains(s)
-	t.removes(s)
-	t.adds(s)
-	return t.err
-}
+// group is a struct column of a checkpoint; its fields are taken by place.
+type group struct{ v *column.Vector }
 
-// table reads columns of a checkpoint whole; the first error stays.
-type table struct {
-	root *parquet.Column
-	rows int64
-	err  error
-}
+func (g group) text(field, row int) *string { return textAt(g.v.Children[field], row) }
 
-func (t *table) fail(err error) {
-	if t.err == nil {
-		t.err = err
-	}
-}
-
-func (t *table) column(path ...string) *parquet.Column {
-	c := t.root
-	for _, name := range path {
-		if c = c.Column(name); c == nil {
-			return nil
-		}
-	}
-	return c
-}
-
-// scan calls fn with each value of a leaf and its row.
-func (t *table) scan(c *parquet.Column, fn func(row int, v parquet.Value)) {
-	if c == nil || t.err != nil {
-		return
-	}
-	if !c.Leaf() {
-		t.fail(fmt.Errorf("column %v has fields", c.Path()))
-		return
-	}
-	pages := c.Pages()
-	defer func() {
-		if err := pages.Close(); err != nil {
-			t.fail(err)
-		}
-	}()
-	row := -1
-	buf := make([]parquet.Value, 512)
-	for {
-		page, err := pages.ReadPage()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			t.fail(err)
-			return
-		}
-		err = scanPage(page.Values(), buf, func(v parquet.Value) {
-			if v.RepetitionLevel() == 0 {
-				row++
-			}
-			fn(row, v)
-		})
-		parquet.Release(page)
-		if err != nil {
-			t.fail(err)
-			return
-		}
-	}
-	if int64(row+1) != t.rows {
-		t.fail(fmt.Errorf("column %v has %d rows of %d", c.Path(), row+1, t.rows))
-	}
-}
-
-func scanPage(values parquet.ValueReader, buf []parquet.Value, fn func(parquet.Value)) error {
-	for {
-		n, err := values.ReadValues(buf)
-		for _, v := range buf[:n] {
-			fn(v)
-		}
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if n == 0 {
-			return io.ErrNoProgress
-		}
-	}
-}
-
-// texts reads a string column; nil where it is null or missing.
-func (t *table) texts(path ...string) func(row int) *string {
-	c := t.column(path...)
-	if c == nil || t.err != nil {
-		return func(int) *string { return nil }
-	}
-	out := make([]*string, t.rows)
-	t.scan(c, func(row int, v parquet.Value) {
-		if !v.IsNull() && v.Kind() == parquet.ByteArray && row < len(out) {
-			s := string(v.ByteArray())
-			out[row] = &s
-		}
-	})
-	return func(row int) *string { return out[row] }
-}
-
-// numbers reads an integer or boolean column; 0 where it is null or missing.
-func (t *table) numbers(path ...string) func(row int) int64 {
-	c := t.column(path...)
-	if c == nil || t.err != nil {
-		return func(int) int64 { return 0 }
-	}
-	out := make([]int64, t.rows)
-	t.scan(c, func(row int, v parquet.Value) {
-		if v.IsNull() || row >= len(out) {
-			return
-		}
-		switch v.Kind() {
-		case parquet.Int64:
-			out[row] = v.Int64()
-		case parquet.Int32:
-			out[row] = int64(v.Int32())
-		case parquet.Boolean:
-			if v.Boolean() {
-				out[row] = 1
-			}
-		}
-	})
-	return func(row int) int64 { return out[row] }
-}
-
-// inner returns the leaves of a list (1) or map (2): the only child's children.
-func inner(c *parquet.Column, n int) []*parquet.Column {
-	if c == nil || len(c.Columns()) != 1 {
+func textAt(v *column.Vector, row int) *string {
+	flat, i := flatRow(v, row)
+	if v.IsNull(row) || flat.IsNull(i) {
 		return nil
 	}
-	mid := c.Columns()[0]
-	if mid.Leaf() && n == 1 { // two-level list
-		return c.Columns()
+	s := string(flat.Str(i))
+	return &s
+}
+
+// str is text with the empty string for null.
+func (g group) str(field, row int) string {
+	if s := g.text(field, row); s != nil {
+		return *s
 	}
-	if len(mid.Columns()) != n {
+	return ""
+}
+
+// num returns an integer or a boolean, 0 for null.
+func (g group) num(field, row int) int64 {
+	v := g.v.Children[field]
+	flat, i := flatRow(v, row)
+	switch {
+	case v.IsNull(row) || flat.IsNull(i):
+		return 0
+	case v.Type.Kind == schema.Boolean:
+		if flat.Bool[i] {
+			return 1
+		}
+		return 0
+	case v.Type.Kind == schema.Int32:
+		return int64(flat.I32[i])
+	}
+	return flat.I64[i]
+}
+
+// list returns a list of strings, nil for null.
+func (g group) list(field, row int) []string {
+	v := g.v.Children[field]
+	if v.IsNull(row) {
 		return nil
 	}
-	return mid.Columns()
+	from, to := v.List(row)
+	out := make([]string, 0, to-from)
+	for i := from; i < to; i++ {
+		if s := textAt(v.Children[0], i); s != nil {
+			out = append(out, *s)
+		}
+	}
+	return out
 }
 
-// lists reads a list of strings; nil where the list is null.
-func (t *table) lists(path ...string) func(row int) []string {
-	c := t.column(path...)
-	leaves := inner(c, 1)
-	if leaves == nil || t.err != nil {
-		return func(int) []string { return nil }
+// dict returns a map of strings, nil for null.
+func (g group) dict(field, row int) map[string]*string {
+	v := g.v.Children[field]
+	if v.IsNull(row) {
+		return nil
 	}
-	out := make([][]string, t.rows)
-	empty := c.MaxDefinitionLevel()
-	t.scan(leaves[0], func(row int, v parquet.Value) {
-		if row >= len(out) || v.DefinitionLevel() < empty {
-			return
+	from, to := v.List(row)
+	out := make(map[string]*string, to-from)
+	for i := from; i < to; i++ {
+		if k := textAt(v.Children[0], i); k != nil {
+			out[*k] = textAt(v.Children[1], i)
 		}
-		if out[row] == nil {
-			out[row] = []string{}
-		}
-		if !v.IsNull() {
-			out[row] = append(out[row], string(v.ByteArray()))
-		}
-	})
-	return func(row int) []string { return out[row] }
-}
-
-// mapping reads a map of strings; nil where the map is null.
-func (t *table) mapping(path ...string) func(row int) map[string]*string {
-	c := t.column(path...)
-	leaves := inner(c, 2)
-	if leaves == nil || t.err != nil {
-		return func(int) map[string]*string { return nil }
 	}
-	out := make([]map[string]*string, t.rows)
-	type entry struct {
-		row int
-		key string
-	}
-	var keys []entry
-	empty := c.MaxDefinitionLevel()
-	t.scan(leaves[0], func(row int, v parquet.Value) {
-		if row < len(out) && v.DefinitionLevel() >= empty && out[row] == nil {
-			out[row] = map[string]*string{}
-		}
-		if v.IsNull() {
-			keys = append(keys, entry{row: -1})
-		} else {
-			keys = append(keys, entry{row, string(v.ByteArray())})
-		}
-	})
-	i := 0
-	t.scan(leaves[1], func(row int, v parquet.Value) {
-		if i >= len(keys) {
-			t.fail(fmt.Errorf("map %v has more values than keys", c.Path()))
-			return
-		}
-		k := keys[i]
-		i++
-		if k.row < 0 || k.row >= len(out) {
-			return
-		}
-		if v.IsNull() {
-			out[k.row][k.key] = nil
-			return
-		}
-		s := string(v.ByteArray())
-		out[k.row][k.key] = &s
-	})
-	return func(row int) map[string]*string { return out[row] }
+	return out
 }
 
 func flat(m map[string]*string) map[string]string {
@@ -292,105 +205,63 @@ func flat(m map[string]*string) map[string]string {
 	return out
 }
 
-func orEmptyText(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
+func (s *State) takeProtocol(g group, row int) error {
+	s.protocol = &Protocol{int(g.num(0, row)), int(g.num(1, row)), g.list(2, row), g.list(3, row)}
+	return nil
 }
 
-func (t *table) protocol(s *State) {
-	if t.column("protocol") == nil {
-		return
+func (s *State) takeMetadata(g group, row int) error {
+	j := metaJSON{
+		ID: g.str(0, row), Name: g.str(1, row), Description: g.str(2, row), SchemaString: g.str(4, row),
+		PartitionColumns: g.list(5, row), Configuration: flat(g.dict(6, row)), CreatedTime: g.num(7, row),
 	}
-	reader, writer := t.numbers("protocol", "minReaderVersion"), t.numbers("protocol", "minWriterVersion")
-	rf, wf := t.lists("protocol", "readerFeatures"), t.lists("protocol", "writerFeatures")
-	for row := 0; t.err == nil && row < int(t.rows); row++ {
-		if reader(row) > 0 {
-			s.protocol = &Protocol{int(reader(row)), int(writer(row)), rf(row), wf(row)}
-		}
+	if f := (group{g.v.Children[3]}); !f.v.IsNull(row) {
+		j.Format.Provider = f.str(0, row)
 	}
-}
-
-func (t *table) metadata(s *State) {
-	if t.column("metaData") == nil {
-		return
-	}
-	id, text := t.texts("metaData", "id"), t.texts("metaData", "schemaString")
-	nm, desc, provider := t.texts("metaData", "name"), t.texts("metaData", "description"), t.texts("metaData", "format", "provider")
-	columns, conf := t.lists("metaData", "partitionColumns"), t.mapping("metaData", "configuration")
-	created := t.numbers("metaData", "createdTime")
-	for row := 0; t.err == nil && row < int(t.rows); row++ {
-		if text(row) == nil {
-			continue
-		}
-		j := metaJSON{
-			ID: orEmptyText(id(row)), Name: orEmptyText(nm(row)), Description: orEmptyText(desc(row)),
-			Format: formatJSON{Provider: orEmptyText(provider(row))}, SchemaString: *text(row),
-			PartitionColumns: columns(row), Configuration: flat(conf(row)), CreatedTime: created(row),
-		}
-		m, err := j.action()
-		if err != nil {
-			t.fail(err)
-			return
-		}
+	m, err := j.action()
+	if err == nil {
 		s.metadata = m
 	}
+	return err
 }
 
-func (t *table) txns(s *State) {
-	app := t.texts("txn", "appId")
-	version, updated := t.numbers("txn", "version"), t.numbers("txn", "lastUpdated")
-	for row := 0; t.err == nil && row < int(t.rows); row++ {
-		if id := app(row); id != nil {
-			s.txns[*id] = Txn{*id, version(row), updated(row)}
-		}
-	}
+func (s *State) takeTxn(g group, row int) error {
+	id := g.str(0, row)
+	s.txns[id] = Txn{id, g.num(1, row), g.num(2, row)}
+	return nil
 }
 
-func (t *table) domains(s *State) {
-	nm, conf := t.texts("domainMetadata", "domain"), t.texts("domainMetadata", "configuration")
-	for row := 0; t.err == nil && row < int(t.rows); row++ {
-		if d := nm(row); d != nil {
-			s.domains[*d] = Domain{Name: *d, Configuration: orEmptyText(conf(row))}
-		}
-	}
+func (s *State) takeDomain(g group, row int) error {
+	id := g.str(0, row)
+	s.domains[id] = Domain{Name: id, Configuration: g.str(1, row)}
+	return nil
 }
 
-func (t *table) removes(s *State) {
-	path, values := t.texts("remove", "path"), t.mapping("remove", "partitionValues")
-	deleted, size, ext := t.numbers("remove", "deletionTimestamp"), t.numbers("remove", "size"), t.numbers("remove", "extendedFileMetadata")
-	dv := t.texts("remove", "deletionVector", "storageType")
-	for row := 0; t.err == nil && row < int(t.rows); row++ {
-		p := path(row)
-		if p == nil {
-			continue
-		}
-		if dv(row) != nil {
-			t.fail(&UnsupportedError{Feature: "deletionVectors", What: "the removed file " + *p + " has a deletion vector"})
-			return
-		}
-		s.tombs[*p] = Remove{Path: *p, DeletionTimestamp: deleted(row), Extended: ext(row) == 1, PartitionValues: values(row), Size: size(row)}
+// noVector refuses files with a deletion vector.
+func noVector(g group, field, row int, path string) error {
+	if dv := (group{g.v.Children[field]}); !dv.v.IsNull(row) && dv.text(0, row) != nil {
+		return &UnsupportedError{Feature: "deletionVectors", What: "file " + path + " has a deletion vector"}
 	}
+	return nil
 }
 
-func (t *table) adds(s *State) {
-	path, values, tags := t.texts("add", "path"), t.mapping("add", "partitionValues"), t.mapping("add", "tags")
-	size, modified := t.numbers("add", "size"), t.numbers("add", "modificationTime")
-	stats, dv := t.texts("add", "stats"), t.texts("add", "deletionVector", "storageType")
-	for row := 0; t.err == nil && row < int(t.rows); row++ {
-		p := path(row)
-		if p == nil {
-			continue
-		}
-		if dv(row) != nil {
-			t.fail(&UnsupportedError{Feature: "deletionVectors", What: "file " + *p + " has a deletion vector"})
-			return
-		}
-		if s.index[*p] != nil {
-			t.fail(&stores.ClassError{Class: stores.Corrupt, Err: fmt.Errorf("file %s is there twice", *p)})
-			return
-		}
-		s.add(s.version, Add{*p, values(row), size(row), modified(row), false, orEmptyText(stats(row)), flat(tags(row))})
+func (s *State) takeRemove(g group, row int) error {
+	path := g.str(0, row)
+	if path == "" {
+		return errors.New("remove without a path")
 	}
+	s.tombs[path] = Remove{Path: path, DeletionTimestamp: g.num(1, row), Extended: g.num(2, row) == 1, PartitionValues: g.dict(3, row), Size: g.num(4, row)}
+	return noVector(g, 5, row, path)
+}
+
+func (s *State) takeAdd(g group, row int) error {
+	path := g.str(0, row)
+	if path == "" {
+		return errors.New("add without a path")
+	}
+	if s.index[path] != nil {
+		return fmt.Errorf("file %s is there twice", path)
+	}
+	s.add(s.version, Add{path, g.dict(1, row), g.num(2, row), g.num(3, row), false, g.str(4, row), flat(g.dict(5, row))})
+	return noVector(g, 6, row, path)
 }

@@ -12,6 +12,7 @@ import (
 
 	"pipelines/stores"
 	"pipelines/stores/memory"
+	"pipelines/tables/format"
 	"pipelines/tables/schema"
 )
 
@@ -142,13 +143,21 @@ func reread(t testing.TB, s *State) *State {
 	data := checkpointBytes(t, s)
 	got := NewState()
 	got.version = s.version
-	if err := decodeCheckpoint(got, bytes.NewReader(data), int64(len(data))); err != nil {
+	if err := decodeCheckpoint(t.Context(), got, input(data)); err != nil {
 		t.Fatal(err)
 	}
 	return got
 }
 
-// foreign rows are a checkpoint in the manner of other writers: other names in
+type memoryObject struct{ *bytes.Reader }
+
+func (memoryObject) Close() error { return nil }
+
+func input(data []byte) format.Input {
+	return format.Input{Name: "x.parquet", Object: memoryObject{bytes.NewReader(data)}}
+}
+
+// foreignRow is a checkpoint in the manner of other writers: other names in
 // lists and maps, more columns, other order.
 type foreignRow struct {
 	Protocol *struct {
@@ -380,6 +389,6 @@ func FuzzCheckpoint(f *testing.F) {
 		}
 		s := NewState()
 		s.version = 1
-		_ = decodeCheckpoint(s, bytes.NewReader(data), int64(len(data)))
+		_ = decodeCheckpoint(t.Context(), s, input(data))
 	})
 }
