@@ -18,5 +18,6 @@
 // outwards. Intervals, VARIANT and empty structs are refused; VOID columns are
 // left out of the file and read as nulls. Whatever bytes a file holds, reading
 // returns an error wrapped in stores.Corrupt rather than panics or allocates
-// without bound.
+// without bound. A failed Open, and Infer, leave the object open for the
+// caller. Low-cardinality strings at the top level come as dictionary vectors.
 package parquet

@@ -33,10 +33,11 @@ func New() *Format { return &Format{pools: &pools{}} }
 // Name is the word users write.
 func (f *Format) Name() string { return Name }
 
-// pools recycles the buffers of writers.
+// pools recycles the buffers of writers and the decompressors of scanners.
 type pools struct {
 	leaves sync.Pool
 	spaces sync.Pool
+	codecs sync.Pool
 }
 
 // workspace is what the leaves of a writer share.
@@ -59,6 +60,13 @@ func (p *pools) buffers() *leafBuffers {
 		return b
 	}
 	return &leafBuffers{}
+}
+
+func (p *pools) codec() *codec {
+	if c, ok := p.codecs.Get().(*codec); ok {
+		return c
+	}
+	return &codec{}
 }
 
 // put takes buffers back unless they grew large.
@@ -230,7 +238,7 @@ func (f *Format) Open(_ context.Context, in format.Input, spec format.ReadSpec) 
 	if err != nil {
 		return nil, err
 	}
-	s, err := newScanner(file, spec)
+	s, err := newScanner(file, spec, f.pools)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -18,6 +19,8 @@ type scanner struct {
 	cols   []*readNode
 	leaves []*leafReader
 	terms  []fileTerm
+	pools  *pools
+	codec  *codec // shared by the leaves; nil once closed
 	counts format.Counts
 
 	group  int        // next row group
@@ -28,15 +31,17 @@ type scanner struct {
 	err    error
 }
 
+var errClosed = errors.New("parquet: the scanner is closed")
+
 // rowRange is rows [from, to) of a row group.
 type rowRange struct{ from, to int64 }
 
-func newScanner(f *file, spec format.ReadSpec) (*scanner, error) {
+func newScanner(f *file, spec format.ReadSpec, p *pools) (*scanner, error) {
 	if spec.BatchRows <= 0 {
 		spec.BatchRows = column.BatchRows
 	}
-	s := &scanner{f: f, spec: spec}
-	r := resolver{f: f, pool: spec.Pool, codec: &codec{}, caseSensitive: spec.CaseSensitive}
+	s := &scanner{f: f, spec: spec, pools: p, codec: p.codec()}
+	r := resolver{f: f, pool: spec.Pool, codec: s.codec, caseSensitive: spec.CaseSensitive}
 	r.verify = !strings.EqualFold(spec.Options[verifyOption], "false")
 	for _, c := range spec.Columns.Fields {
 		n, err := r.find(f.root, c.Name)
@@ -177,6 +182,10 @@ func (s *scanner) Counts() format.Counts {
 func (s *scanner) Close() error {
 	for _, l := range s.leaves {
 		l.closeChunk()
+	}
+	if s.codec != nil {
+		s.pools.codecs.Put(s.codec)
+		s.codec, s.err = nil, errClosed
 	}
 	return s.f.obj.Close()
 }
