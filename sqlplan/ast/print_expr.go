@@ -33,6 +33,9 @@ func (p *printer) expr(x Expr) {
 		p.star(x)
 	case *Field:
 		p.expr(x.X)
+		if _, ok := x.X.(*NumberLit); ok {
+			p.w(" ") // "1.a" would be a decimal and a word
+		}
 		p.w(".")
 		p.ident(x.Name)
 	case *Subscript:

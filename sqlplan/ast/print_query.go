@@ -173,9 +173,23 @@ func (p *printer) selectBody(s *Select) {
 	}
 }
 
+// from writes FROM and the relation. Without FROM only lateral views are there.
 func (p *printer) from(r Relation) {
-	p.w("FROM ")
+	if !rootless(r) {
+		p.w("FROM ")
+	}
 	p.relation(r)
+}
+
+// rootless reports whether r is a chain of lateral views over no relation.
+func rootless(r Relation) bool {
+	for {
+		v, ok := r.(*LateralView)
+		if !ok {
+			return r == nil
+		}
+		r = v.Input
+	}
 }
 
 func (p *printer) selectItems(s *Select) {
@@ -386,8 +400,10 @@ func (p *printer) relation(r Relation) {
 		p.w(" ")
 		p.unpivot(r)
 	case *LateralView:
-		p.relation(r.Input)
-		p.w(" ")
+		if r.Input != nil {
+			p.relation(r.Input)
+			p.w(" ")
+		}
 		p.lateralView(r)
 	default:
 		panic(fmt.Sprintf("bug: String does not know %T", r))

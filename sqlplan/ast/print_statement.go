@@ -402,12 +402,12 @@ func (p *printer) createFunction(s *CreateFunction) {
 	p.expr(s.Body)
 }
 
-// setText writes a key or value of SET so that it is read as it is.
+// setText writes a key of SET so that it is read as it is.
 func setText(s string) string {
 	for i := 0; i < len(s); i++ {
-		switch s[i] {
-		case ';', ' ', '=', '\'', '"', '\n', '\t', '-', '/':
-			return "`" + s + "`"
+		c := s[i]
+		if c != '_' && c != '.' && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') {
+			return "`" + strings.ReplaceAll(s, "`", "``") + "`"
 		}
 	}
 	return s
@@ -423,7 +423,7 @@ func (p *printer) set(s *Set) {
 	}
 	if s.HasValue {
 		v := s.Value
-		if strings.IndexByte(v, ';') >= 0 {
+		if strings.IndexByte(v, ';') >= 0 && strings.IndexByte(v, '`') < 0 {
 			v = "`" + v + "`"
 		}
 		p.w(" = ", v)

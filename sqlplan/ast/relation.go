@@ -164,7 +164,8 @@ type UnpivotColumn struct {
 	Alias *Ident
 }
 
-// LateralView is LATERAL VIEW [OUTER] f(args) t AS a, b.
+// LateralView is LATERAL VIEW [OUTER] f(args) t AS a, b. Without FROM its Input is
+// nil: one row without columns.
 type LateralView struct {
 	Pos
 	Input   Relation

@@ -53,7 +53,12 @@ func (p *parser) create() ast.Statement {
 			return u
 		}
 	}
-	p.fail("expected TABLE, VIEW, STREAMING TABLE, MATERIALIZED VIEW, FLOW or FUNCTION")
+	const want = "expected TABLE, VIEW, STREAMING TABLE, MATERIALIZED VIEW, FLOW or FUNCTION"
+	if near := nearest(p.tok().up, strings.Fields("TABLE VIEW STREAMING MATERIALIZED FLOW FUNCTION TEMPORARY")); near != "" && p.tok().kind == word {
+		d := diag.At(p.text, tokRange(p.tok()), "PARSE_SYNTAX_ERROR", "Syntax error at or near '"+clip(p.textOf(p.tok()))+"': "+want)
+		panic(bailout{d: d.WithHint("did you mean " + near + "?")})
+	}
+	p.fail(want)
 	return nil
 }
 

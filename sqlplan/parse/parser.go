@@ -47,9 +47,9 @@ func (p *parser) catch(r any) bool {
 		panic(r)
 	}
 	p.failed = true
-	for _, e := range p.errs {
+	for i := len(p.errs) - 1; i >= max(0, len(p.errs)-8); i-- {
 		// One fault at one place is enough: the rest follows from it.
-		if e.Span.Start == b.d.Span.Start {
+		if p.errs[i].Span.Start == b.d.Span.Start {
 			return true
 		}
 	}
@@ -207,7 +207,7 @@ func (p *parser) fail(what string) {
 
 // failAt is fail at another token.
 func (p *parser) failAt(t token, what string) {
-	if t.kind == bad && t.end == len(p.src) && t.end > t.start+1 {
+	if n := len(p.lexed.errs); t.kind == bad && n > 0 && p.lexed.errs[n-1].start == t.start {
 		panic(bailout{silent: true}) // the lexer has said that a quote is open
 	}
 	near := "end of input"
@@ -283,8 +283,26 @@ func (p *parser) clause(f func()) {
 	}()
 	f()
 	if !p.clauseEnd() {
+		p.failTypo()
+	}
+}
+
+// clauseWords are the words that a misspelt word may have meant.
+var clauseWords = []string{"FROM", "WHERE", "GROUP", "ORDER", "HAVING", "LIMIT", "UNION", "JOIN", "WINDOW", "OFFSET"}
+
+// failTypo fails at the current token; if the word before it, which was taken for
+// a name, looks like a clause, a hint says so.
+func (p *parser) failTypo() {
+	t := p.toks[max(p.i-1, 0)]
+	near := ""
+	if t.kind == word {
+		near = nearest(t.up, clauseWords)
+	}
+	if near == "" || near == t.up {
 		p.fail("")
 	}
+	d := diag.At(p.text, tokRange(p.tok()), "PARSE_SYNTAX_ERROR", "Syntax error at or near '"+clip(p.textOf(p.tok()))+"'")
+	panic(bailout{d: d.WithHint("did you mean " + near + " in place of " + p.textOf(t) + "?")})
 }
 
 // clauseEnd reports whether a clause of a query may end before the current

@@ -128,17 +128,9 @@ func (p *parser) setConf(start int) ast.Statement {
 		s.Pos = p.pos(start)
 		return s
 	}
-	for !p.ended() && !p.isOp("=") {
-		p.i++
-	}
-	if p.i > 0 && p.toks[p.i-1].end > keyStart {
+	s.Key = p.confKey("=")
+	if s.Key != "" {
 		s.KeySpan = p.pos(keyStart)
-		s.Key = unquoteName(p.src[keyStart:p.toks[p.i-1].end])
-		if strings.ContainsAny(s.Key, " \t\n'\"") && p.src[keyStart] != '`' {
-			d := diag.At(p.text, s.KeySpan.Span, "INVALID_SET_SYNTAX",
-				"Expected format is 'SET', 'SET key', or 'SET key=value'. If you want to include special characters in key, or include semicolon in value, please use backquotes, e.g., SET `key`=`value`.")
-			panic(bailout{d: d})
-		}
 	}
 	if p.acceptOp("=") {
 		if s.Key == "" {
@@ -150,6 +142,29 @@ func (p *parser) setConf(start int) ast.Statement {
 	}
 	s.Pos = p.pos(start)
 	return s
+}
+
+// confKey reads the text of a key up to the operator stop or the end.
+func (p *parser) confKey(stop string) string {
+	first := p.i
+	start := p.start()
+	for !p.ended() && !p.isOp(stop) {
+		p.i++
+	}
+	if p.i == first {
+		return ""
+	}
+	r := p.since(start)
+	text := p.src[r.Start:r.End]
+	if p.toks[first].kind == quoted && p.i == first+1 {
+		return strings.ReplaceAll(text[1:len(text)-1], "``", "`")
+	}
+	for i := 0; i < len(text); i++ {
+		if c := text[i]; !isWordByte(c) && c != '.' && c != ':' && c != '-' {
+			p.failCode(r, "INVALID_SET_SYNTAX", "Expected format is 'SET', 'SET key', or 'SET key=value'. If you want to include special characters in key, or include semicolon in value, please use backquotes, e.g., SET `key`=`value`.")
+		}
+	}
+	return text
 }
 
 // use reads USE [kind] name.

@@ -83,8 +83,8 @@ func (p *parser) statement() ast.Statement {
 		return p.set()
 	case "RESET":
 		p.i++
-		key := p.rest()
-		return &ast.Reset{Pos: p.pos(start), Key: unquoteName(key)}
+		key := p.confKey(";")
+		return &ast.Reset{Pos: p.pos(start), Key: key}
 	case "USE":
 		return p.use()
 	case "SHOW":
