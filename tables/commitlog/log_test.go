@@ -253,45 +253,46 @@ func TestForeignCheckpoint(t *testing.T) {
 	}
 }
 
-func TestLoadDamaged(t *testing.T) {
+// damaged builds a log of seven versions with checkpoints at 3 and 5, damages
+// it and says what Load makes of it.
+func damaged(t *testing.T, damage func(put func(name, data string), drop func(names ...string))) string {
+	t.Helper()
 	ctx := t.Context()
-	build := func() *Log {
-		l := NewLog(memory.New(memory.Options{}), "t")
-		write(t, l, 0, first())
-		for v := int64(1); v <= 6; v++ {
-			write(t, l, v, adds(fmt.Sprint(v)))
-			if v == 3 || v == 5 {
-				s, err := l.Load(ctx, Latest)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := l.WriteCheckpoint(ctx, s.Checkpoint(time.Now())); err != nil {
-					t.Fatal(err)
-				}
-			}
+	l := NewLog(memory.New(memory.Options{}), "t")
+	write(t, l, 0, first())
+	for v := int64(1); v <= 6; v++ {
+		write(t, l, v, adds(fmt.Sprint(v)))
+		if v != 3 && v != 5 {
+			continue
 		}
-		return l
+		s, err := l.Load(ctx, Latest)
+		if err == nil {
+			err = l.WriteCheckpoint(ctx, s.Checkpoint(time.Now()))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
+	damage(func(name, data string) { _ = l.store.Put(ctx, l.key(name), []byte(data)) },
+		func(names ...string) {
+			for _, n := range names {
+				_ = l.store.Delete(ctx, l.key(n))
+			}
+		})
+	s, err := l.Load(ctx, Latest)
+	if err != nil {
+		return fmt.Sprintf("class %d: %v", stores.Classify(err), err)
+	}
+	v := s.View()
+	return fmt.Sprintf("version %d, %d files", v.Version, v.NumFiles)
+}
+
+func TestLoadDamaged(t *testing.T) {
 	checkpoint := func(v int64) string { return checkpointName(v, 1, 1) }
 	commit := func(v int64) string { return fmt.Sprintf("%020d.json", v) }
 	f := func(name, want string, damage func(put func(name, data string), drop func(names ...string))) {
 		t.Helper()
-		l := build()
-		damage(func(name, data string) { _ = l.store.Put(ctx, l.key(name), []byte(data)) },
-			func(names ...string) {
-				for _, n := range names {
-					_ = l.store.Delete(ctx, l.key(n))
-				}
-			})
-		s, err := l.Load(ctx, Latest)
-		got := ""
-		if err == nil {
-			v := s.View()
-			got = fmt.Sprintf("version %d, %d files", v.Version, v.NumFiles)
-		} else {
-			got = fmt.Sprintf("class %d: %v", stores.Classify(err), err)
-		}
-		if !strings.Contains(got, want) {
+		if got := damaged(t, damage); !strings.Contains(got, want) {
 			t.Errorf("%s: got %s, want %s", name, got, want)
 		}
 	}
