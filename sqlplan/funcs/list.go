@@ -9,7 +9,7 @@ import (
 var (
 	scalarLists = [][]*Function{
 		arithmeticFunctions, comparisonFunctions, stringFunctions, concatFunctions, mathFunctions,
-		conditionalFunctions, bitwiseFunctions, hashFunctions, nestedFunctions,
+		conditionalFunctions, likeFunctions, regexpFunctions, datetimeFunctions, datetimeTextFunctions, bitwiseFunctions, hashFunctions, nestedFunctions,
 	}
 	aggregateLists = [][]*Aggregate{basicAggregates}
 	generatorLists = [][]*Generator{generators}

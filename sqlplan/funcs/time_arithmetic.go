@@ -1,7 +1,378 @@
 package funcs
 
+import (
+	"math"
+
+	"pipelines/tables/column"
+	"pipelines/tables/schema"
+	"pipelines/tables/text"
+)
+
 // bindTimeArithmetic resolves arithmetic with dates, timestamps and intervals;
 // it returns nil and no error when the operands are neither.
 func bindTimeArithmetic(s *Session, op arithOp, l, r Arg) (*Bound, error) {
+	lt, rt := l.Type, r.Type
+	call := "(" + l.Text + " " + op.symbol + " " + r.Text + ")"
+	b := &Bound{Nullable: l.Nullable || r.Nullable, CanFail: true}
+	if op.name == "+" && isInterval(lt) && (isTemporal(rt) || rt.Kind == schema.String) {
+		inner, err := bindTimeArithmetic(s, op, r, l)
+		return swapArgs(inner), err
+	}
+	switch {
+	case op.name == "*" && isInterval(rt) && !isInterval(lt):
+		return swapArgs(bindIntervalScale(s, op, b, r, l)), nil
+	case (op.name == "*" || op.name == "/") && isInterval(lt):
+		if !rt.IsNumeric() && rt.Kind != schema.String && rt.Kind != schema.Void {
+			return nil, errDiffTypes(call, lt, rt)
+		}
+		return bindIntervalScale(s, op, b, l, r), nil
+	case op.name == "div" && isInterval(lt) && lt.Kind == rt.Kind:
+		return bindIntervalDiv(s, op, b, lt, rt), nil
+	case op.name != "+" && op.name != "-":
+		return nil, nil
+	case isInterval(lt) || isInterval(rt):
+		return bindIntervalSum(s, op, b, call, l, r)
+	case lt.Kind == schema.Date && op.name == "+" && rt.Kind == schema.Date,
+		lt.Kind == schema.Date && !isTemporal(rt) && op.name == "+":
+		return bindDatePlus(s, op, b, call, l, r)
+	case rt.Kind == schema.Date && op.name == "+" && lt.IsNumeric():
+		inner, err := bindDatePlus(s, op, b, call, r, l)
+		return swapArgs(inner), err
+	case lt.Kind == schema.Date && !isTemporal(rt) && rt.Kind != schema.String:
+		return bindDatePlus(s, op, b, call, l, r)
+	case op.name == "-" && (isTemporal(lt) || isTemporal(rt)):
+		return bindTimeDifference(s, b, call, lt, rt)
+	}
 	return nil, nil
+}
+
+// swapArgs turns a bound call around.
+func swapArgs(b *Bound) *Bound {
+	if b == nil {
+		return nil
+	}
+	k := b.Kernel
+	b.Args = []schema.Type{b.Args[1], b.Args[0]}
+	b.Kernel = func(c *Ctx, args []*vector, out *vector) { k(c, []*vector{args[1], args[0]}, out) }
+	return b
+}
+
+// bindDatePlus is a date plus or minus days.
+func bindDatePlus(_ *Session, op arithOp, b *Bound, call string, l, r Arg) (*Bound, error) {
+	if _, ok := pDateInt.take(nil, r.Type); !ok || r.Type.Kind == schema.String {
+		return nil, errInputType(call, 1, pDateInt.want, r)
+	}
+	sign := int32(1)
+	if op.name == "-" {
+		sign = -1
+	}
+	b.Args, b.Result = []schema.Type{tDate, tInt}, tDate
+	b.Kernel = func(c *Ctx, args []*vector, out *vector) {
+		d, n := operand(c, args, 0, i32s), operand(c, args, 1, i32s)
+		for i, x := range d {
+			out.I32[i] = x + sign*n[i]
+		}
+	}
+	b.CanFail = false
+	return b, nil
+}
+
+// bindTimeDifference is the difference of dates or timestamps.
+func bindTimeDifference(s *Session, b *Bound, call string, lt, rt schema.Type) (*Bound, error) {
+	if lt.Kind == schema.Void || rt.Kind == schema.Void || lt.Kind == schema.String || rt.Kind == schema.String {
+		if !isTemporal(lt) {
+			lt = rt
+		}
+		rt = lt
+	}
+	if !isTemporal(lt) || !isTemporal(rt) {
+		return nil, errDiffTypes(call, lt, rt)
+	}
+	b.CanFail = false
+	if lt.Kind == schema.Date && rt.Kind == schema.Date {
+		b.Args = []schema.Type{tDate, tDate}
+		b.Result = schema.Type{Kind: schema.DayTimeInterval, From: schema.Day, To: schema.Day}
+		b.Kernel = func(c *Ctx, args []*vector, out *vector) {
+			x, y := operand(c, args, 0, i32s), operand(c, args, 1, i32s)
+			for i, d := range x {
+				out.I64[i] = (int64(d) - int64(y[i])) * text.MicrosPerDay
+			}
+		}
+		return b, nil
+	}
+	t := tTime
+	if lt.Kind == schema.TimestampNTZ && rt.Kind == schema.TimestampNTZ {
+		t = tTimeNTZ
+	}
+	b.Args, b.Result = []schema.Type{t, t}, typ(schema.DayTimeInterval)
+	b.Kernel = func(c *Ctx, args []*vector, out *vector) {
+		x, y := operand(c, args, 0, i64s), operand(c, args, 1, i64s)
+		zone := c.Session.zone()
+		utc := t.Kind == schema.TimestampNTZ || zone.IsUTC()
+		c.live(out, func(i int) {
+			if utc {
+				out.I64[i] = x[i] - y[i]
+			} else { // Spark subtracts the wall clocks
+				out.I64[i] = zone.ToLocal(x[i]) - zone.ToLocal(y[i])
+			}
+		})
+	}
+	return b, nil
+}
+
+// bindIntervalSum is interval ± interval, or a point in time ± interval.
+func bindIntervalSum(s *Session, op arithOp, b *Bound, call string, l, r Arg) (*Bound, error) {
+	lt, rt := l.Type, r.Type
+	if isInterval(lt) {
+		if rt.Kind == schema.Void {
+			rt = lt
+		}
+		return bindIntervals(op, b, call, l, lt, rt, r)
+	}
+	if lt.Kind == schema.Void {
+		lt = rt
+		return bindIntervals(op, b, call, l, lt, rt, r)
+	}
+	sign := int64(1)
+	if op.name == "-" {
+		sign = -1
+	}
+	result, at := lt, lt
+	switch {
+	case lt.Kind == schema.String:
+		at, result = tTime, tString
+	case !isTemporal(lt):
+		return nil, errDiffTypes(call, lt, rt)
+	case lt.Kind == schema.Date && rt.Kind == schema.DayTimeInterval && rt.To != schema.Day:
+		at, result = tTime, tTime
+	}
+	b.Args, b.Result = []schema.Type{at, rt}, result
+	shift := shiftTime(s, at, rt, sign)
+	if result.Kind != schema.String {
+		b.Kernel = shift
+		return b, nil
+	}
+	zone := s.zone()
+	b.Kernel = func(c *Ctx, args []*vector, out *vector) {
+		mid := c.Pool.Vector(tTime)
+		mid.Resize(c.Rows)
+		shift(c, args, mid)
+		mid.Errs.Each(out.Fail)
+		c.appendRows(out, func(i int, b []byte) []byte { return text.AppendTimestamp(b, mid.I64[i], zone) })
+		mid.Release()
+	}
+	return b, nil
+}
+
+// shiftTime adds an interval to a date or timestamp.
+func shiftTime(s *Session, at, interval schema.Type, sign int64) Kernel {
+	zone := s.zone()
+	parts := func(v *vector, i int) (months, days, micros int64) {
+		r := v.Row(i)
+		switch interval.Kind {
+		case schema.YearMonthInterval:
+			return int64(v.I32[r]), 0, 0
+		case schema.DayTimeInterval:
+			if at.Kind == schema.Date {
+				return 0, v.I64[r] / text.MicrosPerDay, 0
+			}
+			return 0, 0, v.I64[r]
+		}
+		iv := calendarAt(v, r)
+		return int64(iv.Months), int64(iv.Days), iv.Micros
+	}
+	return func(c *Ctx, args []*vector, out *vector) {
+		v := args[0]
+		c.live(out, func(i int) {
+			months, days, micros := parts(args[1], i)
+			months, days, micros = sign*months, sign*days, sign*micros
+			if at.Kind == schema.Date {
+				d := text.AddMonths(int64(v.I32[v.Row(i)]), months) + days
+				if micros != 0 {
+					c.Fail(out, i, NewError("ILLEGAL_ARGUMENT", "Cannot add hours, minutes or seconds, milliseconds, microseconds to a date.", nil))
+					return
+				}
+				out.I32[i] = int32(d)
+				return
+			}
+			m := v.I64[v.Row(i)]
+			if months != 0 || days != 0 {
+				if at.Kind == schema.Timestamp {
+					m = zone.ToLocal(m)
+				}
+				day, ofDay := text.SplitMicros(m)
+				m = (text.AddMonths(day, months)+days)*text.MicrosPerDay + ofDay
+				if at.Kind == schema.Timestamp {
+					m = zone.ToInstant(m)
+				}
+			}
+			sum := m + micros
+			if (sum < m) != (micros < 0) {
+				c.Fail(out, i, errDatetimeOverflow("add an interval to a timestamp"))
+				return
+			}
+			out.I64[i] = sum
+		})
+	}
+}
+
+func bindIntervals(op arithOp, b *Bound, call string, l Arg, lt, rt schema.Type, r Arg) (*Bound, error) {
+	if lt.Kind != rt.Kind {
+		if isInterval(lt) && isInterval(rt) {
+			return nil, errInputType(call, 1, quoteType(typ(lt.Kind)), r)
+		}
+		return nil, errDiffTypes(call, lt, rt)
+	}
+	t := lt
+	if lt.Kind != schema.CalendarInterval {
+		t.From, t.To = min(lt.From, rt.From), max(lt.To, rt.To)
+	}
+	b.Args, b.Result = []schema.Type{t, t}, t
+	try := op.try
+	add := func(x, y int64) (int64, bool) {
+		if op.name == "-" {
+			d := x - y
+			return d, (x^y)&(x^d) >= 0
+		}
+		d := x + y
+		return d, (x^d)&(y^d) >= 0
+	}
+	b.Kernel = func(c *Ctx, args []*vector, out *vector) {
+		c.live(out, func(i int) {
+			switch t.Kind {
+			case schema.YearMonthInterval:
+				v, _ := add(intAt(args[0], i), intAt(args[1], i))
+				if v != int64(int32(v)) {
+					c.Fail(out, i, errIntervalOverflow(try))
+					return
+				}
+				out.I32[i] = int32(v)
+			case schema.DayTimeInterval:
+				v, ok := add(intAt(args[0], i), intAt(args[1], i))
+				if !ok {
+					c.Fail(out, i, errIntervalOverflow(try))
+					return
+				}
+				out.I64[i] = v
+			default:
+				addCalendar(c, args, out, i, add, try)
+			}
+		})
+	}
+	return b, nil
+}
+
+func addCalendar(c *Ctx, args []*vector, out *vector, i int, add func(x, y int64) (int64, bool), try string) {
+	x, y := calendarAt(args[0], args[0].Row(i)), calendarAt(args[1], args[1].Row(i))
+	months, _ := add(int64(x.Months), int64(y.Months))
+	days, _ := add(int64(x.Days), int64(y.Days))
+	micros, ok := add(x.Micros, y.Micros)
+	if !ok || months != int64(int32(months)) || days != int64(int32(days)) {
+		c.Fail(out, i, errIntervalOverflow(try))
+		return
+	}
+	out.Children[0].I32[i], out.Children[1].I32[i], out.Children[2].I64[i] = int32(months), int32(days), micros
+}
+
+// bindIntervalScale multiplies or divides an interval by a number.
+func bindIntervalScale(s *Session, op arithOp, b *Bound, l, r Arg) *Bound {
+	rt := r.Type
+	if !rt.IsNumeric() || rt.Kind == schema.Float32 {
+		rt = tDouble
+	}
+	if rt.IsInteger() {
+		rt = tBigint
+	}
+	t := typ(l.Type.Kind)
+	b.Args, b.Result = []schema.Type{l.Type, rt}, t
+	divide := op.name == "/"
+	b.Kernel = func(c *Ctx, args []*vector, out *vector) {
+		n := args[1]
+		c.live(out, func(i int) {
+			r := n.Row(i)
+			if divide && isZero(n, r) {
+				c.Fail(out, i, errIntervalDividedByZero())
+				return
+			}
+			if t.Kind == schema.CalendarInterval {
+				scaleCalendar(args[0], out, i, numberAt(n, r), divide)
+				return
+			}
+			v, ok := scaleInterval(intAt(args[0], i), n, r, divide)
+			if !ok || t.Kind == schema.YearMonthInterval && v != int64(int32(v)) {
+				c.Fail(out, i, errIntervalOverflow(op.try))
+				return
+			}
+			setInt(out, i, v)
+		})
+	}
+	return b
+}
+
+func numberAt(v *vector, r int) float64 {
+	switch v.Type.Kind {
+	case schema.Float64:
+		return v.F64[r]
+	case schema.Decimal:
+		return text.DecimalToFloat(decimalAt(v, r), v.Type.Scale)
+	}
+	return float64(intAt(v, r))
+}
+
+// scaleInterval multiplies or divides exactly, rounding half up.
+func scaleInterval(x int64, n *vector, r int, divide bool) (int64, bool) {
+	var v column.Int128
+	ok := false
+	switch n.Type.Kind {
+	case schema.Float64:
+		f := float64(x) * n.F64[r]
+		if divide {
+			f = float64(x) / n.F64[r]
+		}
+		f = math.Floor(f + 0.5)
+		return int64(f), f >= -9.223372036854775e18 && f <= 9.223372036854775e18
+	case schema.Decimal:
+		if divide {
+			v, ok = text.DecimalDiv(column.FromInt64(x), decimalAt(n, r), n.Type.Scale)
+		} else {
+			v, ok = text.DecimalMul(column.FromInt64(x), decimalAt(n, r), n.Type.Scale)
+		}
+	default:
+		if divide {
+			v, ok = text.DecimalDiv(column.FromInt64(x), column.FromInt64(intAt(n, r)), 0)
+		} else {
+			v, ok = text.DecimalMul(column.FromInt64(x), column.FromInt64(intAt(n, r)), 0)
+		}
+	}
+	w, fits := v.Int64()
+	return w, ok && fits
+}
+
+func scaleCalendar(v, out *vector, i int, n float64, divide bool) {
+	x := calendarAt(v, v.Row(i))
+	if divide {
+		n = 1 / n
+	}
+	months := float64(x.Months) * n
+	days := float64(x.Days) * n
+	out.Children[0].I32[i], out.Children[1].I32[i] = int32(months), int32(days)
+	out.Children[2].I64[i] = int64(math.Round(float64(x.Micros)*n + (days-math.Trunc(days))*float64(text.MicrosPerDay)))
+}
+
+func bindIntervalDiv(s *Session, op arithOp, b *Bound, lt, rt schema.Type) *Bound {
+	b.Args, b.Result = []schema.Type{lt, rt}, tBigint
+	b.Kernel = func(c *Ctx, args []*vector, out *vector) {
+		c.live(out, func(i int) {
+			x, y := intAt(args[0], i), intAt(args[1], i)
+			switch {
+			case y == 0:
+				zeroDivisor(s, c, op, out, i)
+			case y == -1 && x == math.MinInt64:
+				c.Fail(out, i, errOverflow("Overflow in integral divide", op.try))
+			default:
+				out.I64[i] = x / y
+			}
+		})
+	}
+	return b
 }
