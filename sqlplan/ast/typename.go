@@ -2,9 +2,9 @@ package ast
 
 // TypeName is a data type as written. Name is in lower case and is one of the
 // words of Spark (aliases resolved: integer -> int, long -> bigint, byte ->
-// tinyint, short -> smallint, real -> float, dec and numeric -> decimal,
-// timestamp_ltz -> timestamp unless written so; "interval" covers all three
-// kinds). The parser has checked the words and the arguments.
+// tinyint, short -> smallint, real -> float, dec and numeric -> decimal;
+// timestamp_ltz stays; "interval" covers all three kinds). The parser has checked
+// the words and the arguments.
 type TypeName struct {
 	Pos
 	Name      string

@@ -45,14 +45,31 @@ func NamedExpr(t *diag.Text) (ast.Expr, diag.List) {
 
 // Type reads a data type, such as "array<struct<a: int>>".
 func Type(t *diag.Text) (ast.TypeName, diag.List) {
-	return whole(t, false, func(p *parser) ast.TypeName { return p.dataType() })
+	ty, errs := whole(t, false, func(p *parser) ast.TypeName { return p.dataType() })
+	return ty, syntaxFirst(errs)
 }
 
 // Columns reads a schema, such as "a INT NOT NULL, b STRUCT<x: STRING> COMMENT 'c'".
 func Columns(t *diag.Text) ([]ast.ColumnDef, diag.List) {
-	return whole(t, false, func(p *parser) []ast.ColumnDef {
+	cs, errs := whole(t, false, func(p *parser) []ast.ColumnDef {
 		return list(p, func() ast.ColumnDef { return p.columnDef(false) })
 	})
+	return cs, syntaxFirst(errs)
+}
+
+// syntaxFirst drops unknown types when the text has a syntax error, as Spark
+// does: "a b" is no type, whatever "a" may be.
+func syntaxFirst(errs diag.List) diag.List {
+	var syntax diag.List
+	for _, e := range errs {
+		if e.Code == "PARSE_SYNTAX_ERROR" {
+			syntax = append(syntax, e)
+		}
+	}
+	if syntax != nil {
+		return syntax
+	}
+	return errs
 }
 
 // whole reads a text with read and demands that nothing is left.

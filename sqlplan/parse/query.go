@@ -504,6 +504,7 @@ func (p *parser) tail(t *ast.Tail) {
 	if p.isWords("SORT", "BY") {
 		p.clause(func() { p.i += 2; t.SortBy = list(p, p.sortItem) })
 	}
+	p.checkOrder(t)
 	if p.isWords("WINDOW") && p.i < p.end {
 		p.clause(func() { p.i++; t.Windows = p.namedWindows() })
 	}
@@ -520,6 +521,17 @@ func (p *parser) tail(t *ast.Tail) {
 	}
 	if p.isWords("OFFSET") {
 		p.clause(func() { p.i++; t.Offset = p.expr() })
+	}
+}
+
+// checkOrder refuses orderings that exclude each other.
+func (p *parser) checkOrder(t *ast.Tail) {
+	order := t.OrderBy != nil || t.OrderByAll != nil
+	cluster := t.ClusterBy != nil
+	other := t.SortBy != nil || t.DistributeBy != nil
+	if order && (cluster || other) || cluster && other {
+		p.report(tokRange(p.toks[max(p.i-1, 0)]), "UNSUPPORTED_FEATURE.COMBINATION_QUERY_RESULT_CLAUSES",
+			"The feature is not supported: Combination of ORDER BY/SORT BY/DISTRIBUTE BY/CLUSTER BY.")
 	}
 }
 

@@ -19,10 +19,10 @@ func (p *parser) from() ast.Relation {
 		switch {
 		case p.isWords("LATERAL", "VIEW"):
 			x = p.lateralView(x)
-		case p.isWords("PIVOT") && p.at(1).isOp("("):
-			x = p.pivot(x)
-		case p.unpivotAhead():
-			x = p.unpivot(x)
+		case p.isWords("PIVOT") && p.at(1).isOp("("), p.unpivotAhead():
+			// The relation took those that follow it: these follow a LATERAL VIEW.
+			p.failCode(tokRange(p.tok()), diag.Code("NOT_ALLOWED_IN_FROM.LATERAL_WITH_"+p.tok().up),
+				"Not allowed in the FROM clause: LATERAL together with "+p.tok().up+".")
 		default:
 			return x
 		}
@@ -49,6 +49,7 @@ func (p *parser) relation() ast.Relation {
 		p.i++
 	}
 	x := p.relPrimary(lateral)
+	p.checkLateral(lateral, x)
 	for n := 1; p.i < p.end; n++ {
 		p.chain(n)
 		switch {
@@ -91,6 +92,7 @@ func (p *parser) join(left ast.Relation) *ast.Join {
 	p.expect("JOIN")
 	j.Lateral = p.accept("LATERAL")
 	j.R = p.relPrimary(j.Lateral)
+	p.checkLateral(j.Lateral, j.R)
 	switch {
 	case j.Natural:
 	case p.accept("ON"):
@@ -102,7 +104,32 @@ func (p *parser) join(left ast.Relation) *ast.Join {
 		j.Nearest = p.nearest()
 	}
 	j.Pos = p.pos(start)
+	p.checkJoin(j)
 	return j
+}
+
+// checkJoin refuses combinations that no join can have.
+func (p *parser) checkJoin(j *ast.Join) {
+	r := diag.Range{Start: j.R.Range().Start, End: j.Span.End}
+	switch {
+	case j.Natural && j.Kind == ast.CrossJoin:
+		p.failCode(r, "INCOMPATIBLE_JOIN_TYPES", "The join types NATURAL and CROSS are incompatible.")
+	case !j.Lateral:
+	case j.Natural:
+		p.failCode(r, "INCOMPATIBLE_JOIN_TYPES", "The join types NATURAL and LATERAL are incompatible.")
+	case j.Using != nil:
+		p.failCode(r, "UNSUPPORTED_FEATURE.LATERAL_JOIN_USING", "The feature is not supported: JOIN USING with LATERAL correlation.")
+	case j.Kind != ast.InnerJoin && j.Kind != ast.CrossJoin && j.Kind != ast.LeftJoin:
+		p.failCode(r, "INVALID_LATERAL_JOIN_TYPE", "This kind of JOIN with LATERAL correlation is not allowed because an OUTER subquery cannot correlate to its join partner. Remove the LATERAL correlation or use an INNER JOIN, or LEFT OUTER JOIN instead.")
+	}
+}
+
+// checkLateral refuses LATERAL before anything but a subquery or a function.
+func (p *parser) checkLateral(lateral bool, r ast.Relation) {
+	if lateral && !isLateral(r) {
+		p.failCode(r.Range(), "INVALID_SQL_SYNTAX.LATERAL_WITHOUT_SUBQUERY_OR_TABLE_VALUED_FUNC",
+			"Invalid SQL syntax: LATERAL can only be used with subquery and table-valued functions.")
+	}
 }
 
 // joinKind reads the words before JOIN.
@@ -427,6 +454,7 @@ func (p *parser) sample() *ast.Sample {
 		switch {
 		case p.accept("PERCENT"):
 			s.Kind = ast.SamplePercent
+			p.checkPercent(s.X)
 		case p.accept("ROWS"):
 			s.Kind = ast.SampleRows
 		default:
@@ -441,6 +469,17 @@ func (p *parser) sample() *ast.Sample {
 	}
 	s.Pos = p.pos(start)
 	return s
+}
+
+// checkPercent refuses percentages outside 0 to 100.
+func (p *parser) checkPercent(x ast.Expr) {
+	n, ok := x.(*ast.NumberLit)
+	if !ok {
+		return
+	}
+	if v, err := strconv.ParseFloat(n.Text, 64); err != nil || v < 0 || v > 100 {
+		p.failCode(n.Span, "_LEGACY_ERROR_TEMP_0064", "The sampling percentage must be between 0 and 100.")
+	}
 }
 
 func (p *parser) smallNumber() int {

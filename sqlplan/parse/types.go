@@ -2,6 +2,7 @@ package parse
 
 import (
 	"strconv"
+	"strings"
 
 	"pipelines/spec/diag"
 	"pipelines/sqlplan/ast"
@@ -126,6 +127,8 @@ func (p *parser) simpleType() ast.TypeName {
 	ty.Pos = p.pos(t.start)
 	if !known {
 		p.unknownType(ty.Span, id.Name)
+		ty.Name = strings.ToLower(id.Name)
+		return ty
 	}
 	if name == "string" && p.isWords("COLLATE") {
 		p.i++
@@ -146,8 +149,11 @@ func (p *parser) typeArg() int {
 	return n
 }
 
+// unknownType notes a type that does not exist and goes on: the text around it is
+// fine.
 func (p *parser) unknownType(r diag.Range, name string) {
-	p.failCode(r, "UNSUPPORTED_DATATYPE", "Unsupported data type \""+upper(clip(name))+"\".")
+	p.failed = true
+	p.report(r, "UNSUPPORTED_DATATYPE", "Unsupported data type \""+upper(clip(name))+"\".")
 }
 
 // checkType checks the arguments of a simple type.

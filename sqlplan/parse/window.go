@@ -99,11 +99,39 @@ func (p *parser) bound() ast.Bound {
 
 // namedWindows reads the list of a WINDOW clause.
 func (p *parser) namedWindows() []ast.NamedWindow {
-	return list(p, func() ast.NamedWindow {
+	ws := list(p, func() ast.NamedWindow {
 		start := p.start()
 		id := p.declared()
 		p.expect("AS")
 		w := p.window()
 		return ast.NamedWindow{Pos: p.pos(start), Name: id, Window: w}
 	})
+	p.checkWindows(ws)
+	return ws
+}
+
+// checkWindows refuses names that come twice and references to no window.
+func (p *parser) checkWindows(ws []ast.NamedWindow) {
+	byName := map[string]*ast.Window{}
+	for _, w := range ws {
+		k := upper(w.Name.Name)
+		if byName[k] != nil {
+			p.failCode(w.Span, "INVALID_SQL_SYNTAX.REPETITIVE_WINDOW_DEFINITION",
+				"Invalid SQL syntax: The definition of window `"+w.Name.Name+"` is repetitive.")
+		}
+		byName[k] = w.Window
+	}
+	for _, w := range ws {
+		if w.Window.Ref.Name == "" {
+			continue
+		}
+		switch of := byName[upper(w.Window.Ref.Name)]; {
+		case of == nil:
+			p.failCode(w.Span, "INVALID_SQL_SYNTAX.UNRESOLVED_WINDOW_REFERENCE",
+				"Invalid SQL syntax: Cannot resolve window reference `"+w.Window.Ref.Name+"`.")
+		case of.Ref.Name != "":
+			p.failCode(w.Span, "INVALID_SQL_SYNTAX.INVALID_WINDOW_REFERENCE",
+				"Invalid SQL syntax: Window reference `"+w.Window.Ref.Name+"` is not a window specification.")
+		}
+	}
 }
