@@ -354,7 +354,7 @@ func (b *Binder) watermark(n logical.Node, s *scope, w *ast.Watermark, up enclos
 	var a logical.Attr
 	if isCol && alias == "" {
 		a = c.Attr
-		if a.Watermark >= 0 && n.Streaming() {
+		if n.Streaming() && redefines(n) {
 			b.fail(w.Span, "STREAM_FAILED", "Redefining watermark is disallowed.")
 			return nil, s, false
 		}
@@ -382,6 +382,21 @@ func (b *Binder) watermark(n logical.Node, s *scope, w *ast.Watermark, up enclos
 		out.cols = append(out.cols, k)
 	}
 	return &logical.Watermark{Input: n, Column: a.ID, Delay: delay}, out, true
+}
+
+// redefines reports a watermark below that no stateful operator separates.
+func redefines(n logical.Node) bool {
+	found := false
+	logical.WalkNode(n, func(m logical.Node) bool {
+		switch m.(type) {
+		case *logical.Watermark:
+			found = true
+		case *logical.Aggregate, *logical.Distinct, *logical.Deduplicate, *logical.Join:
+			return false
+		}
+		return !found
+	})
+	return found
 }
 
 func firstQuals(s *scope) []string {

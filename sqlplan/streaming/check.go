@@ -1,6 +1,8 @@
 package streaming
 
 import (
+	"fmt"
+
 	"pipelines/spec/diag"
 	"pipelines/sqlplan/logical"
 )
@@ -14,10 +16,271 @@ type Options struct {
 	TTL   int64  // microseconds, 0 for none
 }
 
-// Check refuses what is not legal over streams and annotates the rest.
+// unsupported is Spark's unnamed class of its checker of operations.
+const unsupported diag.Code = "_LEGACY_ERROR_TEMP_3102"
+
+// outputMode is the class of what a mode cannot give.
+const outputMode diag.Code = "STREAMING_OUTPUT_MODE.UNSUPPORTED_OPERATION"
+
+// Check refuses what is not legal over streams and annotates the rest. The
+// plan is returned as it was when there is an error or nothing streams.
 func Check(n logical.Node, opts Options) (logical.Node, diag.List) {
+	c := &checker{opts: opts, seen: map[string]int{}}
+	c.subqueries(n)
 	if !n.Streaming() {
-		return n, nil
+		return n, c.diags
 	}
-	return n, nil
+	prepared := prepare(n)
+	c.modes(prepared)
+	logical.WalkNode(prepared, func(n logical.Node) bool {
+		if n.Streaming() {
+			c.node(n)
+		}
+		return true
+	})
+	c.eventTimes(prepared)
+	if c.diags.HasErrors() {
+		return n, c.diags
+	}
+	out := c.annotate(prepared)
+	return out, c.diags
+}
+
+type checker struct {
+	opts  Options
+	diags diag.List
+	seen  map[string]int // ids given so far
+}
+
+func (c *checker) fail(at diag.Span, code diag.Code, format string, args ...any) {
+	if !at.IsValid() {
+		at = c.opts.Place
+	}
+	var file *diag.File
+	if c.opts.Text != nil {
+		file = c.opts.Text.File()
+	}
+	c.diags = append(c.diags, diag.AtSpan(file, at, code, fmt.Sprintf(format, args...)))
+}
+
+// place finds a place for a node: the first expression below it that has one.
+func place(n logical.Node) diag.Span {
+	var at diag.Span
+	logical.WalkNode(n, func(m logical.Node) bool {
+		logical.EachExpr(m, func(e logical.Expr) {
+			if !at.IsValid() && e != nil {
+				at = e.Span()
+			}
+		})
+		if s, ok := m.(*logical.Scan); ok && !at.IsValid() {
+			at = s.Place
+		}
+		return !at.IsValid()
+	})
+	return at
+}
+
+// prepare brings the plan into the form that the rules speak of: a filter over
+// an inner join of streams belongs to its condition, equalities are keys.
+func prepare(n logical.Node) logical.Node {
+	return logical.MapNode(n, func(m logical.Node) logical.Node {
+		if f, ok := m.(*logical.Filter); ok {
+			if j, ok := f.Input.(*logical.Join); ok && bothStream(j) && isInner(j) && !logical.HasSubquery(f.Cond) {
+				k := *j
+				k.Cond = logical.Conjunction(append(logical.Conjuncts(j.Cond), logical.Conjuncts(f.Cond)...))
+				return logical.SplitJoin(&k)
+			}
+		}
+		if j, ok := m.(*logical.Join); ok && bothStream(j) {
+			return logical.SplitJoin(j)
+		}
+		return m
+	})
+}
+
+func bothStream(j *logical.Join) bool { return j.Left.Streaming() && j.Right.Streaming() }
+
+func isInner(j *logical.Join) bool {
+	return j.Type == logical.InnerJoin || j.Type == logical.CrossJoin
+}
+
+// subqueries refuses subqueries over streams.
+func (c *checker) subqueries(n logical.Node) {
+	logical.WalkNode(n, func(m logical.Node) bool {
+		logical.EachExpr(m, func(e logical.Expr) {
+			logical.WalkExpr(e, func(x logical.Expr) bool {
+				if s, ok := x.(*logical.Subquery); ok {
+					if s.Plan.Streaming() {
+						c.fail(s.Place, "INVALID_SUBQUERY_EXPRESSION.STREAMING_QUERY", "Streaming query is not allowed in subquery expressions.")
+					}
+					c.subqueries(s.Plan)
+				}
+				return true
+			})
+		})
+		return true
+	})
+}
+
+// stateful reports an operator that keeps state over a stream.
+func stateful(n logical.Node) bool {
+	switch n := n.(type) {
+	case *logical.Aggregate, *logical.Distinct, *logical.Deduplicate:
+		return n.Streaming()
+	case *logical.Join:
+		return bothStream(n)
+	}
+	return false
+}
+
+// aggregates reports an aggregation over a stream; SELECT DISTINCT is one.
+func aggregates(n logical.Node) bool {
+	switch n.(type) {
+	case *logical.Aggregate, *logical.Distinct:
+		return n.Streaming()
+	}
+	return false
+}
+
+func hasAggregation(n logical.Node) bool {
+	found := false
+	logical.WalkNode(n, func(m logical.Node) bool {
+		found = found || aggregates(m)
+		return !found
+	})
+	return found
+}
+
+// modes checks the output mode against the operators (5.4).
+func (c *checker) modes(root logical.Node) {
+	if c.opts.Mode == logical.Complete && !hasAggregation(root) {
+		c.fail(place(root), outputMode, "Invalid streaming output mode: complete. This output mode is not supported for no streaming aggregations on streaming DataFrames/DataSets.")
+		return
+	}
+	logical.WalkNode(root, func(n logical.Node) bool {
+		if c.opts.Mode == logical.Append && aggregates(n) && eventTimeKey(n) < 0 {
+			what := "aggregations"
+			c.diags = append(c.diags, c.withHint(place(n), outputMode,
+				"Invalid streaming output mode: append. This output mode is not supported for streaming "+what+" without watermark on streaming DataFrames/DataSets.",
+				"declare a watermark on the stream (WATERMARK column DELAY OF INTERVAL ...) and group by that column or a window of it, or use output mode update"))
+			return false
+		}
+		if c.opts.Mode == logical.Update && sessionOf(n) != nil {
+			c.fail(place(n), outputMode, "Invalid streaming output mode: update. This output mode is not supported for session window streaming aggregations on streaming DataFrames/DataSets.")
+			return false
+		}
+		if c.opts.Mode != logical.Append && stateful(n) && statefulBelow(n) {
+			c.fail(place(n), unsupported, "Detected pattern of possible 'correctness' issue due to global watermark. The query contains stateful operation which can emit rows older than the current watermark plus allowed late record delay, which are \"late rows\" in downstream stateful operations and these rows can be discarded.")
+			return false
+		}
+		return true
+	})
+}
+
+func (c *checker) withHint(at diag.Span, code diag.Code, msg, hint string) diag.Diagnostic {
+	if !at.IsValid() {
+		at = c.opts.Place
+	}
+	var file *diag.File
+	if c.opts.Text != nil {
+		file = c.opts.Text.File()
+	}
+	return diag.AtSpan(file, at, code, msg).WithHint(hint)
+}
+
+func statefulBelow(n logical.Node) bool {
+	found := false
+	for _, in := range n.Inputs() {
+		logical.WalkNode(in, func(m logical.Node) bool {
+			found = found || stateful(m)
+			return !found
+		})
+	}
+	return found
+}
+
+// sessionOf finds the session window that an aggregate groups by.
+func sessionOf(n logical.Node) *logical.SessionWindow {
+	a, ok := n.(*logical.Aggregate)
+	if !ok {
+		return nil
+	}
+	var out *logical.SessionWindow
+	logical.WalkNode(a.Input, func(m logical.Node) bool {
+		s, ok := m.(*logical.SessionWindow)
+		if ok {
+			for _, g := range a.Groups {
+				if col, ok := g.Expr.(*logical.Column); ok && col.Attr.ID == s.Column.ID {
+					out = s
+				}
+			}
+		}
+		return !ok && !stateful(m)
+	})
+	return out
+}
+
+// node checks one operator over a stream (5.10).
+//
+//tidy:allow-long one case an operator
+func (c *checker) node(n logical.Node) {
+	logical.EachExpr(n, func(e logical.Expr) { c.expr(e) })
+	at := place(n)
+	switch n := n.(type) {
+	case *logical.Aggregate:
+		for _, a := range n.Aggs {
+			if a.Distinct {
+				c.fail(a.Place, unsupported, "Distinct aggregations are not supported on streaming DataFrames/Datasets. Consider using approx_count_distinct() instead.")
+			}
+		}
+		if sessionOf(n) != nil && len(n.Groups) < 2 {
+			c.fail(at, "STREAM_FAILED", "Global aggregation with session window in streaming query is not supported.")
+		}
+	case *logical.Join:
+		c.join(n, at)
+	case *logical.Sort:
+		if c.opts.Mode != logical.Complete || !hasAggregation(n) {
+			c.fail(at, unsupported, "Sorting is not supported on streaming DataFrames/Datasets, unless it is on aggregated DataFrame/Dataset in Complete output mode.")
+		}
+	case *logical.Limit:
+		switch {
+		case n.Offset > 0:
+			c.fail(at, unsupported, "Offset is not supported on streaming DataFrames/Datasets.")
+		case c.opts.Mode == logical.Update:
+			c.fail(at, unsupported, "Limits are not supported on streaming DataFrames/Datasets in Update output mode.")
+		}
+	case *logical.Union:
+		for _, in := range n.Children {
+			if !in.Streaming() {
+				c.fail(at, unsupported, "Union between streaming and batch DataFrames/Datasets is not supported.")
+				break
+			}
+		}
+	case *logical.SetOp:
+		name := "Intersect of"
+		if n.Op == logical.Except {
+			name = "Except on"
+		}
+		c.fail(at, unsupported, "%s streaming DataFrames/Datasets is not supported.", name)
+	case *logical.Sample:
+		c.fail(at, unsupported, "Sampling is not supported on streaming DataFrames/Datasets.")
+	case *logical.Window:
+		for _, w := range n.Calls {
+			c.fail(w.Place, "NON_TIME_WINDOW_NOT_SUPPORTED_IN_STREAMING", "Window function is not supported on streaming DataFrames/Datasets. Structured Streaming only supports time-window aggregation using the WINDOW function.")
+		}
+	case *logical.Deduplicate:
+		if n.WithinWatermark && watermarked(n.Input.Output()) < 0 {
+			c.fail(at, unsupported, "dropDuplicatesWithinWatermark is not supported on streaming DataFrames/DataSets without watermark.")
+		}
+	}
+}
+
+// expr refuses functions that make no sense over a stream.
+func (c *checker) expr(e logical.Expr) {
+	logical.WalkExpr(e, func(x logical.Expr) bool {
+		if call, ok := x.(*logical.Call); ok && call.Fn.Fn != nil && call.Fn.Fn.Name == "monotonically_increasing_id" {
+			c.fail(call.Place, unsupported, "Expression(s): monotonically_increasing_id() is not supported with streaming DataFrames/Datasets.")
+		}
+		return true
+	})
 }

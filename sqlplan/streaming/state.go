@@ -1,0 +1,183 @@
+package streaming
+
+import (
+	"regexp"
+	"sort"
+	"strconv"
+	"strings"
+
+	"pipelines/sqlplan/logical"
+	"pipelines/tables/schema"
+)
+
+// annotate gives each stateful operator its StateInfo, each join of streams
+// its bounds and each watermark its id.
+func (c *checker) annotate(root logical.Node) logical.Node {
+	return c.down(root)
+}
+
+// down visits a node before its inputs, so that ordinals follow the plan from
+// the output down.
+func (c *checker) down(n logical.Node) logical.Node {
+	if !n.Streaming() {
+		return n
+	}
+	switch m := n.(type) {
+	case *logical.Aggregate:
+		k := *m
+		k.State = c.aggregateState(m)
+		n = &k
+	case *logical.Distinct:
+		k := *m
+		out := m.Input.Output()
+		k.State = c.state("distinct", attrNames(out), "", out)
+		n = &k
+	case *logical.Deduplicate:
+		k := *m
+		k.State = c.dedupState(m)
+		n = &k
+	case *logical.Join:
+		if bothStream(m) {
+			k := *m
+			k.Time = bounds(m)
+			k.State = c.joinState(m, k.Time)
+			n = &k
+		}
+	case *logical.Watermark:
+		k := *m
+		a, _ := logical.Find(m.Input.Output(), m.Column)
+		k.ID = c.id("watermark", []string{strings.ToLower(a.Name)})
+		n = &k
+	}
+	return logical.MapInputs(n, c.down)
+}
+
+// id names an operator: kind, normalised keys, ordinal among equals.
+func (c *checker) id(kind string, keys []string) string {
+	s := kind + "(" + strings.Join(keys, ",") + ")"
+	if c.opts.Name != "" {
+		s = c.opts.Name + "/" + s
+	}
+	c.seen[s]++
+	return s + "#" + strconv.Itoa(c.seen[s])
+}
+
+func (c *checker) state(kind string, keys []string, meaning string, timed []logical.Attr) *logical.StateInfo {
+	s := &logical.StateInfo{ID: c.id(kind, keys), Meaning: meaning, EventTime: -1, Mode: c.opts.Mode, TTL: c.opts.TTL}
+	for _, a := range timed {
+		if a.Watermark >= 0 {
+			s.EventTime, s.IsWindow = a.ID, a.Type.Kind == schema.Struct
+			break
+		}
+	}
+	return s
+}
+
+func (c *checker) aggregateState(n *logical.Aggregate) *logical.StateInfo {
+	kind := "aggregate"
+	if sessionOf(n) != nil {
+		kind = "session"
+	}
+	var keys []string
+	var timed []logical.Attr
+	for _, g := range n.Groups {
+		keys = append(keys, normal(g.Expr))
+		timed = append(timed, g.Attr)
+	}
+	var parts []string
+	for _, a := range n.Aggs {
+		var args []string
+		for _, x := range a.Args {
+			args = append(args, normal(x)+" "+x.Type().String())
+		}
+		s := a.Fn.Fn.Name + "/" + strconv.Itoa(a.Fn.Version) + "(" + strings.Join(args, ",") + ")"
+		if a.Distinct {
+			s += " distinct"
+		}
+		if a.Filter != nil {
+			s += " filter " + normal(a.Filter)
+		}
+		parts = append(parts, s)
+	}
+	return c.state(kind, keys, strings.Join(parts, "; "), timed)
+}
+
+func (c *checker) dedupState(n *logical.Deduplicate) *logical.StateInfo {
+	in := n.Input.Output()
+	keys := in
+	if len(n.Keys) > 0 {
+		keys = nil
+		for _, id := range n.Keys {
+			if a, ok := logical.Find(in, id); ok {
+				keys = append(keys, a)
+			}
+		}
+	}
+	names := attrNames(keys)
+	sort.Strings(names)
+	kind, meaning := "dedup", "first row of each key"
+	if n.WithinWatermark {
+		kind, meaning = "dedup_within", "first row of each key within the watermark"
+	}
+	// A time among the keys expires state; any other only drops late rows.
+	timed := append(append([]logical.Attr(nil), keys...), in...)
+	return c.state(kind, names, meaning, timed)
+}
+
+func (c *checker) joinState(n *logical.Join, t *logical.TimeBounds) *logical.StateInfo {
+	var keys []string
+	for i := range n.LeftKeys {
+		keys = append(keys, normal(n.LeftKeys[i])+"="+normal(n.RightKeys[i]))
+	}
+	s := c.state("join", keys, n.Type.String()+" join on "+normal(n.Cond), nil)
+	s.EventTime = t.LeftTime
+	return s
+}
+
+func attrNames(attrs []logical.Attr) []string {
+	out := make([]string, len(attrs))
+	for i, a := range attrs {
+		out[i] = strings.ToLower(a.Name)
+	}
+	return out
+}
+
+var idSuffix = regexp.MustCompile(`#\d+`)
+
+// normal prints an expression without column ids, in lower case outside of
+// texts: equal for queries that differ in spelling only.
+func normal(e logical.Expr) string {
+	if e == nil {
+		return ""
+	}
+	s := idSuffix.ReplaceAllString(logical.Text(e), "")
+	var b strings.Builder
+	quoted := false
+	for i := 0; i < len(s); i++ {
+		ch := s[i]
+		if ch == '"' && (i == 0 || s[i-1] != '\\') {
+			quoted = !quoted
+		}
+		if !quoted && ch >= 'A' && ch <= 'Z' {
+			ch += 'a' - 'A'
+		}
+		b.WriteByte(ch)
+	}
+	return b.String()
+}
+
+// eventTimeKey is the grouping column of an aggregation that carries a
+// watermark, or -1.
+func eventTimeKey(n logical.Node) logical.ColumnID {
+	switch n := n.(type) {
+	case *logical.Aggregate:
+		for _, g := range n.Groups {
+			if g.Attr.Watermark >= 0 {
+				return g.Attr.ID
+			}
+		}
+	case *logical.Distinct:
+		return watermarked(n.Input.Output())
+	}
+	return -1
+}
