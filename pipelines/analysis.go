@@ -1,0 +1,266 @@
+package pipelines
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"strings"
+
+	"pipelines/pipelines/graph"
+	"pipelines/spec"
+	"pipelines/spec/diag"
+	"pipelines/sqlplan"
+	"pipelines/sqlplan/logical"
+	"pipelines/tables"
+	"pipelines/tables/schema"
+)
+
+// analysis is what is known of a dataset once its queries are compiled.
+type analysis struct {
+	state     analysisState
+	schema    schema.Schema
+	streaming bool // views
+	broken    bool
+}
+
+type analysisState uint8
+
+const (
+	fresh analysisState = iota
+	active
+	finished
+)
+
+// analyzer compiles the queries of a project, each when it is first needed.
+type analyzer struct {
+	ctx     context.Context
+	project *Project
+	list    diag.List
+	// stack holds the datasets being analyzed, for cycles.
+	stack []*dataset
+	// unchecked says what could not be checked offline.
+	unchecked []string
+}
+
+// analyze compiles every query of the project.
+func (a *analyzer) analyze() {
+	for _, d := range a.project.datasets {
+		a.dataset(d)
+	}
+	a.list.Sort()
+}
+
+// dataset analyzes one dataset unless it is done.
+func (a *analyzer) dataset(d *dataset) {
+	if d.done.state != fresh {
+		return
+	}
+	d.done.state = active
+	a.stack = append(a.stack, d)
+	defer func() {
+		a.stack = a.stack[:len(a.stack)-1]
+		d.done.state = finished
+	}()
+	before := len(a.list)
+	switch d.kind {
+	case graph.TemporaryView, graph.PersistedView:
+		a.view(d)
+	default:
+		for _, f := range d.flows {
+			a.flow(d, f)
+		}
+		if len(d.flows) == 0 && d.kind == graph.StreamingTable {
+			d.done.broken = true
+		}
+		if !d.done.broken && d.kind != graph.Sink {
+			a.tableSchema(d)
+		}
+	}
+	if a.list[before:].HasErrors() {
+		d.done.broken = true
+	}
+}
+
+// session returns the settings that a query sees.
+func (a *analyzer) session(d *dataset, conf map[string]string) *sqlplan.Session {
+	if len(conf) == 0 && len(d.conf) == 0 {
+		return a.project.session
+	}
+	merged := maps.Clone(a.project.conf)
+	maps.Copy(merged, d.conf)
+	maps.Copy(merged, conf)
+	s, list := newSession(merged, a.project.spec)
+	a.list = append(a.list, list...)
+	return s
+}
+
+func (a *analyzer) view(d *dataset) {
+	plan := a.compile(d, d.query, a.compileOptions(d, d.conf, logical.Append, d.dedup))
+	if plan == nil {
+		d.done.broken = true
+		return
+	}
+	d.done.schema, d.done.streaming = plan.Schema, plan.Streaming
+	if d.kind == graph.PersistedView && plan.Streaming {
+		a.fail(d.file, d.place, "INVALID_FLOW_QUERY_TYPE.STREAMING_RELATION_FOR_PERSISTED_VIEW",
+			"the view %s reads a stream; use a temporary view or a streaming table", d.shown())
+	}
+}
+
+func (a *analyzer) compileOptions(d *dataset, conf map[string]string, mode logical.OutputMode, dd *dedup) sqlplan.Options {
+	o := sqlplan.Options{Session: a.session(d, conf), Params: a.project.params, Mode: mode, Name: d.shown()}
+	if dd != nil {
+		o.Deduplicate = &sqlplan.Deduplicate{WithinWatermark: dd.within}
+		for _, k := range dd.keys {
+			o.Deduplicate.Keys = append(o.Deduplicate.Keys, k.value)
+			o.Deduplicate.Place = k.place
+		}
+	}
+	return o
+}
+
+// checks adds the dataset's expectations.
+func (d *dataset) checks(o *sqlplan.Options) {
+	o.DropErrors = d.dropErrors
+	for _, e := range d.expectations {
+		action := [...]logical.OnViolation{spec.Warn: logical.Warn, spec.Quarantine: logical.Warn, spec.Drop: logical.Drop, spec.Fail: logical.FailFlow}[e.action]
+		text := e.cond
+		if e.parsed != nil {
+			text = e.text
+		}
+		o.Checks = append(o.Checks, sqlplan.Check{Name: e.name, Cond: e.parsed, Text: text, Action: action})
+	}
+}
+
+// compile compiles a query for dataset d, or returns nil.
+func (a *analyzer) compile(d *dataset, q query, o sqlplan.Options) *sqlplan.Plan {
+	if !q.isSet() {
+		return nil
+	}
+	cat := &catalogOf{a: a, reader: d}
+	var plan *sqlplan.Plan
+	var list diag.List
+	if q.parsed != nil {
+		plan, list = sqlplan.CompileQuery(q.parsed, q.text, cat, o)
+	} else {
+		plan, list = sqlplan.Compile(q.text, cat, o)
+	}
+	a.list = append(a.list, list...)
+	if list.HasErrors() {
+		return nil
+	}
+	return plan
+}
+
+var modes = [...]logical.OutputMode{spec.DefaultMode: logical.Append, spec.Append: logical.Append, spec.Update: logical.Update, spec.Complete: logical.Complete}
+
+func (a *analyzer) flow(d *dataset, f *flow) {
+	if f.cdc != nil {
+		a.later(f.file, f.place, "AUTO CDC")
+		f.broken, d.done.broken = true, true
+		return
+	}
+	dd := f.dedup
+	if dd == nil {
+		dd = d.dedup
+	}
+	o := a.compileOptions(d, f.conf, modes[f.mode], dd)
+	d.checks(&o)
+	plan := a.compile(d, f.query, o)
+	if plan == nil {
+		f.broken, d.done.broken = true, true
+		return
+	}
+	f.plan, f.session = plan, o.Session
+	switch {
+	case d.kind == graph.MaterializedView && plan.Streaming:
+		a.fail(f.file, a.queryPlace(f), "INVALID_FLOW_QUERY_TYPE.STREAMING_RELATION_FOR_MATERIALIZED_VIEW",
+			"the materialized view %s reads a stream; leave STREAM out, or make it a streaming table", d.shown())
+	case d.kind == graph.StreamingTable && f.once && plan.Streaming:
+		a.fail(f.file, a.queryPlace(f), "INVALID_FLOW_QUERY_TYPE.STREAMING_RELATION_FOR_ONCE_FLOW",
+			"the once flow %s reads a stream; leave STREAM out, or leave once out", f.name)
+	case d.kind != graph.MaterializedView && !f.once && !plan.Streaming:
+		a.batchFlow(d, f)
+	}
+}
+
+func (a *analyzer) batchFlow(d *dataset, f *flow) {
+	what := "streaming table"
+	if d.kind == graph.Sink {
+		what = "sink"
+	}
+	x := diag.AtSpan(f.file, a.queryPlace(f), "INVALID_FLOW_QUERY_TYPE.BATCH_RELATION_FOR_STREAMING_TABLE",
+		fmt.Sprintf("the query of the %s %s reads no stream", what, d.shown()))
+	a.list = append(a.list, x.WithHint("read a source or table with STREAM(name), set once: true on the flow, or make it a materialized view"))
+}
+
+func (a *analyzer) queryPlace(f *flow) diag.Span {
+	if f.query.parsed == nil && f.query.text != nil {
+		return f.place
+	}
+	return f.place
+}
+
+// tableSchema finds the columns of a table from its flows and its declaration.
+func (a *analyzer) tableSchema(d *dataset) {
+	var s schema.Schema
+	for i, f := range d.flows {
+		if i == 0 {
+			s = f.plan.Schema
+			continue
+		}
+		merged, err := mergeFlows(s, f.plan.Schema)
+		if err != nil {
+			a.fail(f.file, f.place, "UNABLE_TO_INFER_PIPELINE_TABLE_SCHEMA", "the flows of %s give different columns: %s", d.shown(), err)
+			return
+		}
+		s = merged
+	}
+	for i := range s.Fields {
+		s.Fields[i].Nullable = true
+		s.Fields[i].Type = asNullable(s.Fields[i].Type)
+	}
+	if d.declared != nil && len(d.flows) > 0 {
+		if err := compatible(*d.declared, s); err != nil {
+			a.fail(d.file, d.place, "USER_SPECIFIED_AND_INFERRED_SCHEMA_NOT_COMPATIBLE", "the declared columns of %s do not fit its query: %s", d.shown(), err)
+			return
+		}
+		s = *d.declared
+	}
+	a.checkStored(d, s)
+	d.done.schema = s
+}
+
+// checkStored refuses what a table cannot hold.
+func (a *analyzer) checkStored(d *dataset, s schema.Schema) {
+	var parts []string
+	for _, c := range d.partitionedBy {
+		i := s.Index(c.value)
+		if i < 0 {
+			x := diag.AtSpan(d.file, c.place, "UNRESOLVED_COLUMN.WITH_SUGGESTION", fmt.Sprintf("%s has no column %s to partition by", d.shown(), c.value))
+			a.list = append(a.list, x.WithHint(diag.DidYouMean(c.value, s.Names())))
+			continue
+		}
+		parts = append(parts, s.Fields[i].Name)
+	}
+	seen := map[string]bool{}
+	for _, f := range s.Fields {
+		if low := strings.ToLower(f.Name); seen[low] {
+			a.fail(d.file, d.place, "COLUMN_ALREADY_EXISTS", "the query of %s gives two columns named %s", d.shown(), f.Name)
+		} else {
+			seen[low] = true
+		}
+	}
+	for _, e := range tables.CheckSchema(s, parts) {
+		x := diag.AtSpan(d.file, d.place, diag.Code(e.Class), fmt.Sprintf("%s cannot be stored: %s", d.shown(), e.Error()))
+		a.list = append(a.list, x.WithHint("give the column another name with AS, or cast it"))
+	}
+}
+
+func (a *analyzer) fail(file *diag.File, at diag.Span, code diag.Code, format string, args ...any) {
+	a.list = append(a.list, diag.AtSpan(file, at, code, fmt.Sprintf(format, args...)))
+}
+
+func (a *analyzer) later(file *diag.File, at diag.Span, what string) {
+	a.fail(file, at, "FEATURE_NOT_AVAILABLE", "%s is not available yet", what)
+}

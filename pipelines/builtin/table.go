@@ -1,0 +1,58 @@
+package builtin
+
+import (
+	"time"
+
+	"pipelines/runtime/connector"
+	"pipelines/runtime/connector/table"
+	"pipelines/tables"
+	"pipelines/tables/column"
+	"pipelines/tables/schema"
+)
+
+// TableSinkOptions says how a flow writes into a table.
+type TableSinkOptions struct {
+	Table            *tables.Table
+	Schema           schema.Schema // of the rows, by name
+	PartitionColumns []string
+	Location         *time.Location
+	Pool             *column.Pool
+	At               func(point string) error
+}
+
+// TableSink returns the sink of a table.
+func TableSink(o TableSinkOptions) connector.Sink {
+	return table.NewSink(table.SinkOptions{
+		Table: o.Table, Format: tableFormat, Extension: ".snappy.parquet", Schema: o.Schema,
+		PartitionColumns: o.PartitionColumns, Location: o.Location, Pool: o.Pool, At: o.At,
+	})
+}
+
+// OnReset says what a stream does when its table's rows were replaced.
+type OnReset = table.OnReset
+
+// The choices.
+const (
+	RefuseReset = table.Refuse
+	RereadReset = table.Reread
+	SkipReset   = table.Skip
+)
+
+// TableStreamOptions says how a table is followed.
+type TableStreamOptions struct {
+	Table   *tables.Table
+	Name    string
+	OnReset OnReset
+}
+
+// TableStream returns the stream of what is appended to a table.
+func TableStream(o TableStreamOptions) connector.Source {
+	return table.NewStream(table.StreamOptions{
+		Table: o.Table, Format: tableFormat, Name: o.Name, StartingVersion: -1, OnReset: o.OnReset,
+	})
+}
+
+// TableWhole returns a table at one version as a bounded relation.
+func TableWhole(t *tables.Table, pinned *tables.Snapshot) connector.Bounded {
+	return &table.Whole{Reader: table.Reader{Table: t, Format: tableFormat}, Pinned: pinned}
+}

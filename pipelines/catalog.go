@@ -1,0 +1,339 @@
+package pipelines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"pipelines/pipelines/builtin"
+	"pipelines/pipelines/graph"
+	"pipelines/runtime/connector"
+	"pipelines/spec"
+	"pipelines/spec/diag"
+	"pipelines/spec/option"
+	"pipelines/sqlplan"
+	"pipelines/sqlplan/logical"
+	"pipelines/stores"
+	"pipelines/tables/schema"
+)
+
+// catalogOf resolves the names that the queries of one dataset mention.
+type catalogOf struct {
+	a      *analyzer
+	reader *dataset // nil in the SQL shell
+}
+
+// handle is what a relation of a plan stands for; exactly one field is set.
+type handle struct {
+	dataset  *dataset
+	external *external       // a table of another pipeline in the storage
+	source   *sourceRelation // a declared source, a path, a table function
+}
+
+// sourceRelation is something outside, opened when a plan runs.
+type sourceRelation struct {
+	name    string
+	factory *connector.SourceFactory
+	config  connector.SourceConfig
+	spec    *spec.Source // nil for paths in SQL
+	opened  *connector.Opened
+}
+
+// Resolve implements sqlplan.Catalog.
+func (c *catalogOf) Resolve(r sqlplan.Request) (sqlplan.Answer, error) {
+	if r.Function {
+		return c.function(r)
+	}
+	if ans, err := c.byName(r); !isNotFound(err) {
+		return ans, err
+	}
+	if len(r.Parts) == 2 {
+		if f := builtin.Source(r.Parts[0]); f != nil && f.NeedsPath {
+			return c.path(f, r.Parts[1], r)
+		}
+	}
+	ans, err := c.external(r)
+	if isNotFound(err) {
+		return ans, &sqlplan.NotFound{Names: c.names()}
+	}
+	return ans, err
+}
+
+func isNotFound(err error) bool {
+	_, ok := errors.AsType[*sqlplan.NotFound](err)
+	return ok
+}
+
+func (c *catalogOf) names() []string {
+	var out []string
+	for _, d := range c.a.project.datasets {
+		if d.kind != graph.Sink {
+			out = append(out, d.shown())
+		}
+	}
+	for _, s := range c.a.project.spec.Sources {
+		out = append(out, s.Name.Parts[0])
+	}
+	return out
+}
+
+// byName finds what the project itself defines: temporary views first, then
+// sources, then tables.
+func (c *catalogOf) byName(r sqlplan.Request) (sqlplan.Answer, error) {
+	p := c.a.project
+	parts := r.Parts
+	if strings.EqualFold(parts[0], "live") && len(parts) == 2 && p.byID[strings.ToLower(strings.Join(p.fullName(parts), "."))] == nil {
+		parts = parts[1:] // the older LIVE.name
+	}
+	if len(parts) == 1 {
+		if d := p.byID[strings.ToLower(parts[0])]; d != nil && d.kind == graph.TemporaryView {
+			return c.view(d, r)
+		}
+		if s := p.sources[strings.ToLower(parts[0])]; s != nil {
+			return c.source(s, r)
+		}
+	}
+	d := p.byID[strings.ToLower(strings.Join(p.fullName(parts), "."))]
+	if d == nil || d.kind == graph.Sink {
+		return sqlplan.Answer{}, &sqlplan.NotFound{}
+	}
+	if d.kind == graph.PersistedView {
+		return c.view(d, r)
+	}
+	return c.table(d, r)
+}
+
+// enter analyzes a dataset that is about to be read and notes the read; it
+// reports a cycle.
+func (c *catalogOf) enter(d *dataset, r sqlplan.Request) error {
+	if c.reader != nil {
+		c.a.project.graph.Link(c.reader.node, d.node, r.Stream, r.Place)
+	}
+	if d.done.state == active {
+		i := slices.Index(c.a.stack, d)
+		var ring []string
+		for _, x := range c.a.stack[i:] {
+			ring = append(ring, x.shown())
+			x.done.broken = true
+		}
+		ring = append(ring, d.shown())
+		return classError("PIPELINE_CIRCULAR_DEPENDENCY", fmt.Sprintf("circular dependency: %s", strings.Join(ring, " reads ")))
+	}
+	c.a.dataset(d)
+	return nil
+}
+
+var brokenView = sqlplan.Answer{View: &sqlplan.View{Broken: true}}
+
+func (c *catalogOf) view(d *dataset, r sqlplan.Request) (sqlplan.Answer, error) {
+	if err := c.enter(d, r); err != nil {
+		return sqlplan.Answer{}, err
+	}
+	if d.done.broken {
+		return brokenView, nil
+	}
+	if d.kind == graph.TemporaryView && c.reader != nil && c.reader.kind == graph.PersistedView {
+		return sqlplan.Answer{}, classError("INVALID_TEMP_OBJ_REFERENCE", fmt.Sprintf("the view %s is stored and cannot read the temporary view %s", c.reader.shown(), d.shown()))
+	}
+	v := &sqlplan.View{Name: d.name, Text: d.query.text}
+	if len(d.conf) > 0 {
+		v.Session = c.a.session(d, nil)
+	}
+	if d.query.parsed != nil {
+		v.Query = d.query.parsed
+	} else {
+		q, list := sqlplan.ParseQuery(d.query.text)
+		if list.HasErrors() {
+			return brokenView, nil
+		}
+		v.Query = q
+	}
+	if d.dedup != nil {
+		v.Dedup = &sqlplan.ViewDedup{Within: d.dedup.within, File: d.file}
+		for _, k := range d.dedup.keys {
+			v.Dedup.Keys = append(v.Dedup.Keys, k.value)
+			v.Dedup.KeysAt = append(v.Dedup.KeysAt, k.place)
+		}
+	}
+	return sqlplan.Answer{View: v}, nil
+}
+
+func (c *catalogOf) table(d *dataset, r sqlplan.Request) (sqlplan.Answer, error) {
+	if err := c.enter(d, r); err != nil {
+		return sqlplan.Answer{}, err
+	}
+	if d.done.broken {
+		return brokenView, nil
+	}
+	if r.Stream && d.kind == graph.MaterializedView && c.reader != nil && c.reader.onReset == "" && c.a.project.spec.Form == spec.Native {
+		return sqlplan.Answer{}, classError("STREAM_OF_MATERIALIZED_VIEW", fmt.Sprintf(
+			"%s is a materialized view: each run replaces its rows, and a stream cannot take rows back; read it without STREAM, or set on_upstream_reset: reread or skip", d.shown()))
+	}
+	rel := &logical.Relation{ID: relationID(d.id(), r), Name: d.name, Schema: d.done.schema, Streaming: r.Stream, Handle: handle{dataset: d}}
+	return sqlplan.Answer{Relation: rel}, nil
+}
+
+// relationID tells a stream of a thing from the thing read whole: in one flow
+// both may stand.
+func relationID(id string, r sqlplan.Request) string {
+	if r.Version != "" {
+		id += "@" + r.Version
+	}
+	if !r.Stream {
+		id = "batch:" + id
+	}
+	return id
+}
+
+// source answers with a declared source.
+func (c *catalogOf) source(s *spec.Source, r sqlplan.Request) (sqlplan.Answer, error) {
+	p := c.a.project
+	name := s.Name.Parts[0]
+	rel, list, err := p.declaredSource(s)
+	c.a.list = append(c.a.list, list...)
+	if err != nil {
+		return sqlplan.Answer{}, err
+	}
+	if list.HasErrors() || rel == nil {
+		return brokenView, nil
+	}
+	if c.reader != nil {
+		c.a.project.graph.Link(c.reader.node, p.sourceNode(name, s.Span), r.Stream, r.Place)
+	}
+	return c.answer(rel, "source:"+strings.ToLower(name), r)
+}
+
+// path answers with a format path (json.`p`).
+func (c *catalogOf) path(f *connector.SourceFactory, path string, r sqlplan.Request) (sqlplan.Answer, error) {
+	texts := map[string]string{}
+	for k, v := range r.Options {
+		texts[strings.ToLower(k)] = v
+	}
+	cfg := connector.SourceConfig{Name: path, Path: c.a.project.path(path), Texts: texts}
+	if ddl, ok := texts["schema"]; ok {
+		s, list := sqlplan.ParseSchema(diag.NewText("schema", ddl))
+		if list.HasErrors() {
+			return sqlplan.Answer{}, classError(string(list[0].Code), "the schema option: "+list[0].Message)
+		}
+		cfg.Schema = &s
+		delete(texts, "schema")
+	}
+	vals, list := option.NewSet(f.Name, f.Fields...).Decode(option.FromMap(texts), option.Context{})
+	if list.HasErrors() {
+		return sqlplan.Answer{}, classError(string(list[0].Code), list[0].Message)
+	}
+	cfg.Options = vals
+	rel := &sourceRelation{name: f.Name + ".`" + path + "`", factory: f, config: cfg}
+	h := fnv.New64a()
+	for _, k := range slices.Sorted(maps.Keys(r.Options)) {
+		fmt.Fprintf(h, "%s=%s\x00", k, r.Options[k])
+	}
+	id := fmt.Sprintf("path:%s:%s:%x", f.Name, path, h.Sum64())
+	if c.reader != nil {
+		c.a.project.graph.Link(c.reader.node, c.a.project.sourceNode(rel.name, diag.Span{}), r.Stream, r.Place)
+	}
+	return c.answer(rel, id, r)
+}
+
+// function answers a table function that reads files.
+func (c *catalogOf) function(r sqlplan.Request) (sqlplan.Answer, error) {
+	name := strings.ToLower(r.Parts[len(r.Parts)-1])
+	if name != "read_files" && name != "cloud_files" {
+		return sqlplan.Answer{}, classError("UNRESOLVABLE_TABLE_VALUED_FUNCTION", fmt.Sprintf("could not resolve `%s` to a table-valued function", name))
+	}
+	opts := maps.Clone(r.Options)
+	path, format := "", ""
+	for k, v := range r.Options {
+		switch strings.ToLower(k) {
+		case "path":
+			path = v
+			delete(opts, k)
+		case "format":
+			format = v
+			delete(opts, k)
+		}
+	}
+	if path == "" {
+		return sqlplan.Answer{}, classError("MISSING_OPTION", name+" needs a path")
+	}
+	if format == "" {
+		format = formatOf(path)
+	}
+	f := builtin.Source(format)
+	if f == nil || !f.NeedsPath {
+		return sqlplan.Answer{}, classError("DATA_SOURCE_NOT_FOUND", fmt.Sprintf("there is no file format %q", format))
+	}
+	r.Options = opts
+	return c.path(f, path, r)
+}
+
+// formatOf guesses a format from a file name.
+func formatOf(path string) string {
+	ext := strings.TrimPrefix(filepath.Ext(strings.TrimSuffix(strings.TrimSuffix(path, ".gz"), ".zst")), ".")
+	if ext == "jsonl" || ext == "ndjson" {
+		return "json"
+	}
+	return ext
+}
+
+// answer opens the source if its schema is not known and makes the relation.
+func (c *catalogOf) answer(rel *sourceRelation, id string, r sqlplan.Request) (sqlplan.Answer, error) {
+	s, known, err := c.a.schemaOf(rel, r.Stream)
+	if err != nil {
+		return sqlplan.Answer{}, err
+	}
+	if !known {
+		c.a.unchecked = append(c.a.unchecked, fmt.Sprintf("%s: its columns are inferred from data, which validate does not read; declare schema, or run `pipelines schema pull`", rel.name))
+		return brokenView, nil
+	}
+	out := &logical.Relation{ID: relationID(id, r), Name: []string{rel.name}, Schema: s, Streaming: r.Stream, Handle: handle{source: rel}}
+	return sqlplan.Answer{Relation: out, Metadata: rel.factory.Metadata}, nil
+}
+
+// schemaOf returns the schema of a source: declared, fixed, pinned or (unless
+// offline) inferred.
+func (a *analyzer) schemaOf(rel *sourceRelation, stream bool) (s schema.Schema, known bool, err error) {
+	p := a.project
+	if rel.opened == nil && !p.offline {
+		o, err := p.openSource(a.ctx, rel)
+		if err != nil {
+			return s, false, err
+		}
+		rel.opened = &o
+	}
+	switch {
+	case rel.opened != nil:
+		if stream && rel.opened.Stream == nil {
+			return s, false, classError("UNSUPPORTED_STREAMING_SOURCE", rel.name+" cannot be read as a stream")
+		}
+		if !stream && rel.opened.Table == nil {
+			return s, false, classError("UNSUPPORTED_BATCH_SOURCE", rel.name+" can only be read as a stream")
+		}
+		return rel.opened.Schema, true, nil
+	case rel.factory.Schema != nil:
+		return *rel.factory.Schema, true, nil
+	case rel.config.Schema != nil:
+		return *rel.config.Schema, true, nil
+	}
+	return s, false, nil
+}
+
+// openSource opens a source with the project's settings.
+func (p *Project) openSource(ctx context.Context, rel *sourceRelation) (connector.Opened, error) {
+	cfg := rel.config
+	cfg.Location, cfg.CaseSensitive, cfg.Now = p.session.Location, p.session.CaseSensitive, p.now
+	o, err := rel.factory.Open(ctx, cfg)
+	if pe, ok := errors.AsType[*connector.PathError](err); ok {
+		return o, classError("PATH_NOT_FOUND", "path does not exist: "+pe.Path)
+	}
+	if err != nil && stores.Classify(err) == stores.Permanent && strings.HasPrefix(err.Error(), "[") {
+		class, rest, _ := strings.Cut(strings.TrimPrefix(err.Error(), "["), "] ")
+		return o, classError(class, rest)
+	}
+	return o, err
+}

@@ -1,0 +1,340 @@
+package pipelines
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"pipelines/pipelines/graph"
+	"pipelines/spec"
+	"pipelines/spec/diag"
+	"pipelines/sqlplan"
+)
+
+// definer collects what the document and the SQL files define, in one
+// namespace.
+type definer struct {
+	p        *spec.Pipeline
+	list     diag.List
+	datasets []*dataset
+	byID     map[string]*dataset
+	sources  map[string]*spec.Source // by lower-case name
+	flows    []pending
+	names    map[string]*flow // flow names in use, lower case
+}
+
+// pending is a flow whose target is not looked up yet.
+type pending struct {
+	flow     *flow
+	target   []string
+	place    diag.Span
+	resolved *dataset
+}
+
+func define(p *spec.Pipeline) *definer {
+	d := &definer{p: p, byID: map[string]*dataset{}, sources: map[string]*spec.Source{}, names: map[string]*flow{}}
+	for _, s := range p.Sources {
+		d.sources[strings.ToLower(s.Name.Parts[0])] = s
+	}
+	for _, s := range p.Sinks {
+		d.add(&dataset{kind: graph.Sink, name: s.Name.Parts, place: s.Span, file: s.File, sink: s})
+	}
+	for _, x := range p.Datasets {
+		d.fromSpec(x)
+		if x.Faulty && d.byID[d.specID(x)] != nil {
+			d.byID[d.specID(x)].done = analysis{state: finished, broken: true}
+		}
+	}
+	for _, f := range p.Flows {
+		d.flowFromSpec(f, nil, nil)
+	}
+	for _, f := range p.SQLFiles {
+		script, list := sqlplan.ParseScript(f.Text)
+		d.list = append(d.list, list...)
+		for i := range script.Definitions {
+			d.fromSQL(&script.Definitions[i])
+		}
+	}
+	d.link()
+	d.check()
+	return d
+}
+
+func (d *definer) fail(file *diag.File, at diag.Span, code diag.Code, format string, args ...any) {
+	d.list = append(d.list, diag.AtSpan(file, at, code, fmt.Sprintf(format, args...)))
+}
+
+// fullName completes a name with the catalog and database in force.
+func (d *definer) fullName(parts []string, catalog, database string) []string {
+	if catalog == "" {
+		catalog = d.p.Catalog.Value
+	}
+	if database == "" {
+		database = d.p.Database.Value
+	}
+	switch len(parts) {
+	case 1:
+		return []string{catalog, database, parts[0]}
+	case 2:
+		return []string{catalog, parts[0], parts[1]}
+	}
+	return parts
+}
+
+// add puts a dataset into the namespace.
+func (d *definer) add(x *dataset) bool {
+	old, taken := d.byID[x.id()]
+	if !taken {
+		d.byID[x.id()] = x
+		d.datasets = append(d.datasets, x)
+		return true
+	}
+	msg := fmt.Sprintf("%s is defined twice", strings.Join(x.name, "."))
+	if old.shown() != x.shown() {
+		msg = fmt.Sprintf("%s and %s differ only in case, and names ignore case", old.shown(), x.shown())
+	}
+	d.list = append(d.list, diag.AtSpan(x.file, x.place, "PIPELINE_DUPLICATE_IDENTIFIERS.OUTPUT", msg).
+		WithHint("rename or remove one of them").WithRelated(old.place, "the first definition"))
+	return false
+}
+
+func (d *definer) fromSpec(x *spec.Dataset) {
+	out := &dataset{
+		place: x.Name.Span, file: x.File, comment: x.Comment.Value, declaredText: x.Schema, properties: map[string]string{},
+		dropErrors: x.OnError == spec.DropRow, onReset: x.OnUpstreamReset.Value, mode: x.OutputMode,
+	}
+	switch x.Kind {
+	case spec.StreamingTable:
+		out.kind, out.name = graph.StreamingTable, d.fullName(x.Name.Parts, "", "")
+	case spec.MaterializedView:
+		out.kind, out.name = graph.MaterializedView, d.fullName(x.Name.Parts, "", "")
+	default:
+		out.kind, out.name = graph.TemporaryView, x.Name.Parts
+		out.query = query{text: x.SQL}
+	}
+	for _, s := range x.Properties {
+		out.properties[s.Key.Value] = s.Value.Value
+	}
+	for _, c := range x.PartitionedBy {
+		out.partitionedBy = append(out.partitionedBy, word{c.Value, c.Span})
+	}
+	for _, e := range x.Expectations {
+		out.expectations = append(out.expectations, expectation{name: e.Name.Value, cond: e.Expect, action: e.OnViolation, place: e.Span})
+	}
+	out.dedup = dedupOf(x.Deduplicate)
+	for _, k := range x.Keys {
+		out.keys = append(out.keys, word{k.Value, k.Span})
+	}
+	if x.MovedFrom != nil {
+		out.movedFrom = d.fullName(x.MovedFrom.Parts, "", "")
+	}
+	if !d.add(out) {
+		return
+	}
+	if x.Schema != nil {
+		s, list := sqlplan.ParseSchema(x.Schema)
+		d.list = append(d.list, list...)
+		out.declared = &s
+	}
+	d.ownFlows(out, x)
+}
+
+// specID is the id of a dataset of the document.
+func (d *definer) specID(x *spec.Dataset) string {
+	if x.Kind == spec.View {
+		return strings.ToLower(strings.Join(x.Name.Parts, "."))
+	}
+	return strings.ToLower(strings.Join(d.fullName(x.Name.Parts, "", ""), "."))
+}
+
+func dedupOf(x *spec.Deduplicate) *dedup {
+	if x == nil {
+		return nil
+	}
+	out := &dedup{within: x.WithinWatermark.Value}
+	for _, k := range x.Keys {
+		out.keys = append(out.keys, word{k.Value, k.Span})
+	}
+	return out
+}
+
+// ownFlows makes the flows that a table defines itself.
+func (d *definer) ownFlows(out *dataset, x *spec.Dataset) {
+	if out.kind == graph.TemporaryView {
+		return
+	}
+	if x.SQL != nil || x.AutoCDC != nil {
+		f := &flow{name: out.name[len(out.name)-1], place: x.Name.Span, file: x.File, query: query{text: x.SQL}, cdc: x.AutoCDC, mode: x.OutputMode, trigger: x.Trigger}
+		d.addFlow(f, pending{flow: f, place: x.Name.Span, resolved: out})
+	}
+	for _, f := range x.Flows {
+		d.flowFromSpec(f, out, x.Trigger)
+	}
+}
+
+func (d *definer) flowFromSpec(f *spec.Flow, target *dataset, trigger *spec.Trigger) {
+	if f.Trigger != nil {
+		trigger = f.Trigger
+	}
+	out := &flow{
+		name: f.Name.Parts[0], place: f.Name.Span, file: f.File, query: query{text: f.SQL}, once: f.Once.Value,
+		mode: f.OutputMode, dedup: dedupOf(f.Deduplicate), cdc: f.AutoCDC, trigger: trigger,
+	}
+	if out.mode == spec.DefaultMode && target != nil {
+		out.mode = target.mode
+	}
+	d.addFlow(out, pending{flow: out, target: f.Target.Parts, place: f.Target.Span, resolved: target})
+}
+
+func (d *definer) addFlow(f *flow, p pending) {
+	key := strings.ToLower(f.name)
+	if old, taken := d.names[key]; taken {
+		d.list = append(d.list, diag.AtSpan(f.file, f.place, "PIPELINE_DUPLICATE_IDENTIFIERS.FLOW", fmt.Sprintf("flow %s is defined twice", f.name)).
+			WithHint("rename one of them").WithRelated(old.place, "the first definition"))
+		return
+	}
+	d.names[key] = f
+	d.flows = append(d.flows, p)
+}
+
+// link finds the targets of the flows.
+func (d *definer) link() {
+	for _, p := range d.flows {
+		target := p.resolved
+		if target == nil {
+			target = d.target(p.target)
+		}
+		if target == nil {
+			x := diag.AtSpan(p.flow.file, p.place, "UNSUPPORTED_FLOW_DESTINATION", fmt.Sprintf("flow %s writes into %s, which is not defined", p.flow.name, strings.Join(p.target, ".")))
+			d.list = append(d.list, x.WithHint(orHint(diag.DidYouMean(strings.Join(p.target, "."), d.tableNames()), "define the streaming table or sink")))
+			continue
+		}
+		if target.kind != graph.StreamingTable && target.kind != graph.Sink {
+			if target.kind != graph.MaterializedView || p.resolved == nil {
+				d.fail(p.flow.file, p.place, "UNSUPPORTED_FLOW_DESTINATION", "flow %s writes into the %s %s; only streaming tables and sinks take flows", p.flow.name, target.kind, target.shown())
+				continue
+			}
+		}
+		p.flow.target = target
+		target.flows = append(target.flows, p.flow)
+	}
+}
+
+func orHint(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+func (d *definer) target(parts []string) *dataset {
+	if len(parts) == 1 {
+		if x := d.byID[strings.ToLower(parts[0])]; x != nil && x.kind == graph.Sink {
+			return x
+		}
+	}
+	return d.byID[strings.ToLower(strings.Join(d.fullName(parts, "", ""), "."))]
+}
+
+func (d *definer) tableNames() []string {
+	var out []string
+	for _, x := range d.datasets {
+		if x.isTable() || x.kind == graph.Sink {
+			out = append(out, x.shown())
+		}
+	}
+	return out
+}
+
+// check finds what is wrong whatever the queries say.
+func (d *definer) check() {
+	for _, x := range d.datasets {
+		if x.kind == graph.StreamingTable && len(x.flows) == 0 && !slices.ContainsFunc(d.flows, func(p pending) bool { return p.resolved == x }) {
+			d.list = append(d.list, diag.AtSpan(x.file, x.place, "PIPELINE_DATASET_WITHOUT_FLOW", fmt.Sprintf("streaming table %s has no query and no flow", x.shown())).
+				WithHint("give it sql, flows, or a flow with this target"))
+		}
+		if x.kind == graph.StreamingTable && len(x.flows) > 1 {
+			for _, f := range x.flows {
+				if f.cdc != nil || f.cdcText != nil {
+					d.fail(f.file, f.place, "AUTOCDC_MULTIPLE_FLOWS_TO_TARGET", "%s is kept by AUTO CDC and has more than one flow", x.shown())
+				}
+			}
+		}
+	}
+	if !slices.ContainsFunc(d.datasets, func(x *dataset) bool {
+		return x.kind != graph.TemporaryView && (x.kind != graph.Sink || len(x.flows) > 0)
+	}) && !d.list.HasErrors() {
+		d.list = append(d.list, diag.AtSpan(d.p.File, d.p.Name.Span, "RUN_EMPTY_PIPELINE", "the project defines no table and no view").
+			WithHint("define a streaming table or a materialized view, or check the globs of libraries"))
+	}
+}
+
+// fromSQL takes one definition of a SQL file.
+func (d *definer) fromSQL(x *sqlplan.Definition) {
+	conf := maps.Clone(x.Conf)
+	place := x.Text.Span(x.At)
+	file := x.Text.File()
+	if x.Kind == sqlplan.DefineFlow {
+		f := &flow{name: x.Name[len(x.Name)-1], place: place, file: file, once: x.Once, conf: conf, query: query{text: x.Text, parsed: x.Query}}
+		if x.CDC != nil {
+			f.cdc, f.cdcText = cdcFromSQL(x), x.Text
+		}
+		target := x.Target
+		if len(target) == 1 && (x.Catalog != "" || x.Database != "") && d.target(target) == nil {
+			target = d.fullName(target, x.Catalog, x.Database)
+		}
+		d.addFlow(f, pending{flow: f, target: target, place: x.Text.Span(x.TargetAt)})
+		return
+	}
+	out := &dataset{place: place, file: file, comment: x.Comment, declared: x.Columns, properties: map[string]string{}, conf: conf, columns: x.ColumnNames}
+	out.name = d.fullName(x.Name, x.Catalog, x.Database)
+	switch x.Kind {
+	case sqlplan.DefineStreamingTable:
+		out.kind = graph.StreamingTable
+	case sqlplan.DefineMaterializedView:
+		out.kind = graph.MaterializedView
+	case sqlplan.DefineTemporaryView:
+		out.kind, out.name = graph.TemporaryView, x.Name
+		out.query = query{text: x.Text, parsed: x.Query}
+	default:
+		out.kind = graph.PersistedView
+		out.query = query{text: x.Text, parsed: x.Query}
+	}
+	for _, s := range x.Properties {
+		out.properties[s.Key] = s.Value
+	}
+	for _, w := range x.PartitionedBy {
+		out.partitionedBy = append(out.partitionedBy, word{w.Value, x.Text.Span(w.At)})
+	}
+	for _, e := range x.Expectations {
+		action := [...]spec.ExpectationAction{sqlplan.ExpectWarn: spec.Warn, sqlplan.ExpectDrop: spec.Drop, sqlplan.ExpectFail: spec.Fail}[e.Action]
+		out.expectations = append(out.expectations, expectation{name: e.Name, parsed: e.Cond, text: x.Text, action: action, place: x.Text.Span(e.At)})
+	}
+	if !d.add(out) || !out.isTable() || x.Query == nil && x.CDC == nil {
+		return
+	}
+	f := &flow{name: out.shown(), place: place, file: file, conf: conf, query: query{text: x.Text, parsed: x.Query}}
+	if x.CDC != nil {
+		f.cdc, f.cdcText = cdcFromSQL(x), x.Text
+	}
+	d.addFlow(f, pending{flow: f, place: place, resolved: out})
+}
+
+// cdcFromSQL brings AUTO CDC of a SQL file into the document's form.
+func cdcFromSQL(x *sqlplan.Definition) *spec.AutoCDC {
+	c := x.CDC
+	words := func(ws []sqlplan.Word) []spec.String {
+		var out []spec.String
+		for _, w := range ws {
+			out = append(out, spec.String{Value: w.Value, Span: x.Text.Span(w.At)})
+		}
+		return out
+	}
+	return &spec.AutoCDC{
+		Source: spec.Name{Parts: c.Source, Span: x.Text.Span(c.SourceAt)}, Keys: words(c.Keys),
+		Columns: words(c.Columns), ExceptColumns: words(c.Except), SCDType: spec.Int{Value: int64(c.SCDType)},
+		TrackHistory: words(c.TrackHistory), TrackHistoryExcept: words(c.TrackHistoryExcept), HasTrackHistory: c.HasTrackHistory,
+		Span: x.Text.Span(x.At),
+	}
+}

@@ -1,0 +1,110 @@
+package pipelines
+
+import (
+	"strings"
+	"time"
+
+	"pipelines/pipelines/graph"
+	"pipelines/spec"
+	"pipelines/spec/diag"
+	"pipelines/sqlplan"
+	"pipelines/tables/schema"
+)
+
+// query is a query as written: the text of a YAML value, or a parsed part of a
+// SQL file.
+type query struct {
+	text   *diag.Text
+	parsed *sqlplan.Query // nil: text is the whole query
+}
+
+func (q query) isSet() bool { return q.text != nil }
+
+// expectation is one declared condition.
+type expectation struct {
+	name   string
+	cond   *diag.Text
+	parsed sqlplan.Expr // set instead of cond when it stands in a SQL file
+	text   *diag.Text   // of parsed
+	action spec.ExpectationAction
+	place  diag.Span
+}
+
+// word is a name with its place.
+type word struct {
+	value string
+	place diag.Span
+}
+
+// dedup is a declared deduplication.
+type dedup struct {
+	keys   []word
+	within bool
+}
+
+// dataset is a table, a view or a sink, from whatever file it was defined in.
+type dataset struct {
+	kind          graph.Kind
+	name          []string // full: catalog, database, name; views of one part
+	place         diag.Span
+	file          *diag.File
+	comment       string
+	declared      *schema.Schema
+	declaredText  *diag.Text
+	properties    map[string]string
+	partitionedBy []word
+	expectations  []expectation
+	dedup         *dedup
+	dropErrors    bool
+	flows         []*flow
+	query         query // views
+	columns       []string
+	conf          map[string]string // settings in force, beyond the project's
+	onReset       string
+	movedFrom     []string
+	mode          spec.OutputMode
+	keys          []word
+	sink          *spec.Sink
+
+	node *graph.Node
+	done analysis
+}
+
+// flow is a query into a table or sink.
+type flow struct {
+	name   string
+	target *dataset
+	place  diag.Span
+	file   *diag.File
+	query  query
+	once   bool
+	mode   spec.OutputMode
+	dedup  *dedup
+	conf   map[string]string
+	// trigger is what the flow or its table asks for, nil for the project's.
+	trigger *spec.Trigger
+	cdc     *spec.AutoCDC
+	cdcText *diag.Text
+
+	plan    *sqlplan.Plan
+	session *sqlplan.Session
+	broken  bool
+}
+
+// id is the lower-case full name by which a dataset is found.
+func (d *dataset) id() string { return strings.ToLower(strings.Join(d.name, ".")) }
+
+// shown is the name in messages: without the project's own catalog.
+func (d *dataset) shown() string { return d.name[len(d.name)-1] }
+
+// fullFlowName is how events name a flow.
+func (f *flow) fullName() string { return f.name }
+
+// isTable reports whether the dataset holds rows.
+func (d *dataset) isTable() bool { return d.kind.IsTable() }
+
+// textSpan is the place of a whole text.
+func textSpan(t *diag.Text) diag.Span { return t.Span(diag.Range{End: len(t.Body)}) }
+
+// clock is how the package reads time.
+type clock func() time.Time

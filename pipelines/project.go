@@ -1,0 +1,271 @@
+package pipelines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"pipelines/pipelines/builtin"
+	"pipelines/pipelines/graph"
+	"pipelines/runtime/connector"
+	"pipelines/spec"
+	"pipelines/spec/diag"
+	"pipelines/spec/option"
+	"pipelines/sqlplan"
+)
+
+// LoadOptions says how a project is loaded.
+type LoadOptions struct {
+	// Path is the document or its folder; "" finds the nearest one.
+	Path string
+	// Parameters are values for the document's parameters.
+	Parameters map[string]string
+	// Offline reads no data and no secret: what needs them is not checked.
+	Offline bool
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+	// Env finds secrets; nil means that none is set.
+	Env func(name string) (string, bool)
+}
+
+// Project is a loaded and checked project.
+type Project struct {
+	spec     *spec.Pipeline
+	datasets []*dataset
+	byID     map[string]*dataset
+	sources  map[string]*spec.Source
+	graph    *graph.Graph
+	conf     map[string]string
+	session  *sqlplan.Session
+	params   map[string]*sqlplan.Literal
+	offline  bool
+	now      clock
+	env      func(string) (string, bool)
+	declared map[*spec.Source]*sourceRelation
+	// Unchecked says what could not be checked offline.
+	Unchecked []string
+}
+
+// Load reads and checks a project. The project is nil when its document cannot
+// be read at all; it can be run only if the list has no errors.
+func Load(ctx context.Context, o LoadOptions) (*Project, diag.List, error) {
+	sp, list, err := spec.Load(o.Path, spec.Options{Parameters: o.Parameters, SourceFormats: sourceFormats(), SinkFormats: sinkFormats()})
+	if err != nil || sp == nil {
+		return nil, list, err
+	}
+	p := &Project{spec: sp, graph: graph.New(), offline: o.Offline, now: o.Now, env: o.Env, declared: map[*spec.Source]*sourceRelation{}}
+	if p.now == nil {
+		p.now = time.Now
+	}
+	list = append(list, p.settings()...)
+	d := define(sp)
+	list = append(list, d.list...)
+	p.datasets, p.byID, p.sources = d.datasets, d.byID, d.sources
+	for _, x := range p.datasets {
+		x.node, _ = p.graph.Add(&graph.Node{ID: x.id(), Name: x.shown(), Kind: x.kind, Place: x.place})
+		for _, f := range x.flows {
+			x.node.Flows = append(x.node.Flows, f.name)
+		}
+	}
+	a := &analyzer{ctx: ctx, project: p}
+	a.declarations()
+	a.analyze()
+	p.Unchecked = a.unchecked
+	list = append(list, a.list...)
+	list.Sort()
+	return p, list, nil
+}
+
+// sourceFormats names what can be read, for the document's checks.
+func sourceFormats() []spec.Format {
+	var out []spec.Format
+	for _, f := range builtin.Sources() {
+		out = append(out, spec.Format{Name: f.Name, NoPath: !f.NeedsPath})
+	}
+	return out
+}
+
+func sinkFormats() []spec.Format {
+	var out []spec.Format
+	for _, f := range builtin.Sinks() {
+		out = append(out, spec.Format{Name: f.Name})
+	}
+	return out
+}
+
+// Name is the pipeline's name.
+func (p *Project) Name() string { return p.spec.Name.Value }
+
+// Graph is who reads whom.
+func (p *Project) Graph() *graph.Graph { return p.graph }
+
+// Dir is the project folder.
+func (p *Project) Dir() string { return p.spec.Dir }
+
+// settings reads configuration and parameters.
+func (p *Project) settings() diag.List {
+	p.conf = map[string]string{}
+	for _, s := range p.spec.Configuration {
+		p.conf[s.Key.Value] = s.Value.Value
+	}
+	var list diag.List
+	p.session, list = newSession(p.conf, p.spec)
+	p.params = map[string]*sqlplan.Literal{}
+	for _, q := range p.spec.Parameters {
+		if !q.HasValue {
+			continue
+		}
+		t, more := sqlplan.ParseType(diag.NewText(p.spec.File.Name, q.Type.Value))
+		if more.HasErrors() {
+			list = append(list, diag.AtSpan(p.spec.File, q.Type.Span, more[0].Code, more[0].Message))
+			continue
+		}
+		lit, err := sqlplan.ParseLiteral(p.session, t, q.Value)
+		if err != nil {
+			list = append(list, diag.AtSpan(p.spec.File, q.Name.Span, "INVALID_PARAMETER_VALUE", fmt.Sprintf("parameter %s: %v", q.Name.Value, err)))
+			continue
+		}
+		p.params[q.Name.Value] = lit
+	}
+	return list
+}
+
+// newSession makes the settings that queries see; a bad value is reported at
+// its place in the configuration.
+func newSession(conf map[string]string, sp *spec.Pipeline) (*sqlplan.Session, diag.List) {
+	s, err := sqlplan.NewSession(sqlplan.Settings{Conf: conf, Catalog: sp.Catalog.Value, Database: sp.Database.Value})
+	if err == nil {
+		return s, nil
+	}
+	at := sp.Name.Span
+	for _, c := range sp.Configuration {
+		if strings.Contains(err.Error(), c.Value.Value) && c.Value.Value != "" {
+			at = c.Value.Span
+		}
+	}
+	code := diag.Code("INVALID_CONF_VALUE")
+	msg := err.Error()
+	if e, ok := errors.AsType[*sqlplan.Error](err); ok {
+		code, msg = diag.Code(e.Class), e.Message
+	}
+	fallback := maps.Clone(conf)
+	delete(fallback, "spark.sql.session.timeZone")
+	s, err = sqlplan.NewSession(sqlplan.Settings{Conf: fallback, Catalog: sp.Catalog.Value, Database: sp.Database.Value})
+	if err != nil {
+		panic("bug: pipelines: default session: " + err.Error())
+	}
+	return s, diag.List{diag.AtSpan(sp.File, at, code, msg)}
+}
+
+// fullName completes a name with the project's catalog and database.
+func (p *Project) fullName(parts []string) []string {
+	switch len(parts) {
+	case 1:
+		return []string{p.spec.Catalog.Value, p.spec.Database.Value, parts[0]}
+	case 2:
+		return []string{p.spec.Catalog.Value, parts[0], parts[1]}
+	}
+	return parts
+}
+
+// path resolves a path that SQL names.
+func (p *Project) path(s string) string {
+	if p.spec.Dir == "" && !filepath.IsAbs(s) {
+		return s
+	}
+	return p.spec.Path(s)
+}
+
+// sourceNode is the graph's node of a source or path.
+func (p *Project) sourceNode(name string, place diag.Span) *graph.Node {
+	n, _ := p.graph.Add(&graph.Node{ID: "source:" + strings.ToLower(name), Name: name, Kind: graph.Source, Place: place})
+	return n
+}
+
+// declarations checks the sources and sinks that the document declares, read
+// or not.
+func (a *analyzer) declarations() {
+	for _, s := range a.project.spec.Sources {
+		_, list, err := a.project.declaredSource(s)
+		a.list = append(a.list, list...)
+		if err != nil {
+			a.fail(s.File, s.Format.Span, "INVALID_SOURCE", "%s", err)
+		}
+	}
+	for _, s := range a.project.spec.Sinks {
+		f := builtin.Sink(s.Format.Value)
+		if s.Faulty || f == nil {
+			continue
+		}
+		_, list := option.NewSet(f.Name+" sink", f.Fields...).Decode(s.Options, a.project.optionContext(s.File, s.Span))
+		a.list = append(a.list, list...)
+	}
+}
+
+func (p *Project) optionContext(file *diag.File, at diag.Span) option.Context {
+	c := option.Context{File: file, Span: at}
+	if !p.offline {
+		c.Resolver = p.resolver()
+	}
+	return c
+}
+
+func (p *Project) resolver() *option.Resolver {
+	return &option.Resolver{Env: p.env, File: func(path string) ([]byte, error) { return os.ReadFile(p.spec.Path(path)) }}
+}
+
+// declaredSource turns a declared source into one that can be opened, nil when
+// it has errors. Its findings are reported once.
+func (p *Project) declaredSource(s *spec.Source) (*sourceRelation, diag.List, error) {
+	if rel, ok := p.declared[s]; ok {
+		return rel, nil, nil
+	}
+	p.declared[s] = nil
+	var list diag.List
+	f := builtin.Source(s.Format.Value)
+	if s.Faulty || f == nil {
+		return nil, nil, nil
+	}
+	vals, more := option.NewSet(f.Name, f.Fields...).Decode(s.Options, p.optionContext(s.File, s.Name.Span))
+	list = append(list, more...)
+	rel := &sourceRelation{name: s.Name.Parts[0], factory: f, spec: s}
+	rel.config = connector.SourceConfig{Name: s.Name.Parts[0], Options: vals, Texts: map[string]string{}, Version: s.Version.Value}
+	if s.Path.IsSet() {
+		rel.config.Path = p.spec.Path(s.Path.Value)
+	}
+	for _, e := range s.Options {
+		if text, ok := e.Value.Text(); ok {
+			rel.config.Texts[strings.ToLower(e.Name)] = text
+		}
+	}
+	if s.Schema != nil {
+		sch, more := sqlplan.ParseSchema(s.Schema)
+		list = append(list, more...)
+		rel.config.Schema = &sch
+	}
+	if s.Watermark != nil {
+		list = append(list, p.checkWatermark(s, rel)...)
+	}
+	if !list.HasErrors() {
+		p.declared[s] = rel
+	}
+	return rel, list, nil
+}
+
+func (p *Project) checkWatermark(s *spec.Source, rel *sourceRelation) diag.List {
+	if rel.config.Schema == nil {
+		return nil
+	}
+	if i := rel.config.Schema.Index(s.Watermark.Column.Value); i < 0 {
+		x := diag.AtSpan(s.File, s.Watermark.Column.Span, "UNRESOLVED_COLUMN.WITH_SUGGESTION", fmt.Sprintf("the source has no column %s", s.Watermark.Column.Value))
+		return diag.List{x.WithHint(diag.DidYouMean(s.Watermark.Column.Value, rel.config.Schema.Names()))}
+	}
+	return nil
+}
+
+func classError(class, msg string) error { return sqlplan.NewError(class, msg) }

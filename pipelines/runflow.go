@@ -1,0 +1,331 @@
+package pipelines
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"pipelines/pipelines/builtin"
+	"pipelines/pipelines/event"
+	"pipelines/pipelines/graph"
+	"pipelines/runtime/checkpoint"
+	"pipelines/runtime/connector"
+	exec "pipelines/runtime/flow"
+	"pipelines/runtime/stream"
+	"pipelines/spec"
+	"pipelines/sqlplan/logical"
+	"pipelines/tables/catalog"
+)
+
+// newAppID mints a transaction id: 32 random hex digits under a prefix that
+// nobody types.
+func newAppID() string {
+	var b [16]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		panic("bug: pipelines: no random numbers: " + err.Error())
+	}
+	return fmt.Sprintf("pipelines-%x", b)
+}
+
+func recoverBug(err *error) {
+	if r := recover(); r != nil {
+		*err = bugError(r, debug.Stack())
+	}
+}
+
+// relations are the connectors of one plan.
+type relations struct {
+	streams map[string]connector.Source
+	tables  map[string]connector.Bounded
+}
+
+// open opens everything a plan reads. Batch reads of tables are pinned for
+// views and read anew for streams.
+func (u *update) open(ctx context.Context, d *dataset, reads []*logical.Relation, pin bool) (relations, error) {
+	out := relations{streams: map[string]connector.Source{}, tables: map[string]connector.Bounded{}}
+	for _, r := range reads {
+		h, ok := r.Handle.(handle)
+		if !ok {
+			panic("bug: pipelines: relation without a handle: " + r.ID)
+		}
+		var err error
+		switch {
+		case h.dataset != nil:
+			err = u.openTable(ctx, d, r, u.tables[h.dataset], pin, &out)
+		case h.external != nil:
+			err = u.openExternal(ctx, d, r, h.external, &out)
+		default:
+			err = u.openSource(ctx, r, h.source, &out)
+		}
+		if err != nil {
+			return out, fmt.Errorf("open %s: %w", r.Name[len(r.Name)-1], err)
+		}
+	}
+	return out, nil
+}
+
+func (u *update) openTable(ctx context.Context, d *dataset, r *logical.Relation, t *target, pin bool, out *relations) error {
+	if r.Streaming {
+		out.streams[r.ID] = builtin.TableStream(builtin.TableStreamOptions{Table: t.table, Name: t.d.shown(), OnReset: u.onReset(d)})
+		return nil
+	}
+	if !pin {
+		out.tables[r.ID] = builtin.TableWhole(t.table, nil)
+		return nil
+	}
+	snap, err := t.table.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	out.tables[r.ID] = builtin.TableWhole(t.table, snap)
+	return nil
+}
+
+func (u *update) onReset(d *dataset) builtin.OnReset {
+	switch {
+	case d.onReset == "reread":
+		return builtin.RereadReset
+	case d.onReset == "skip":
+		return builtin.SkipReset
+	case u.p.spec.Form == spec.Spark:
+		return builtin.RereadReset
+	}
+	return builtin.RefuseReset
+}
+
+func (u *update) openExternal(ctx context.Context, d *dataset, r *logical.Relation, x *external, out *relations) error {
+	t, err := u.st.table(ctx, x.folder)
+	if err != nil {
+		return err
+	}
+	if r.Streaming {
+		out.streams[r.ID] = builtin.TableStream(builtin.TableStreamOptions{Table: t, Name: x.name[2], OnReset: u.onReset(d)})
+		return nil
+	}
+	snap, err := t.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	out.tables[r.ID] = builtin.TableWhole(t, snap)
+	return nil
+}
+
+func (u *update) openSource(ctx context.Context, r *logical.Relation, s *sourceRelation, out *relations) error {
+	fresh := *s
+	schema := r.Schema
+	fresh.config.Schema = &schema
+	o, err := u.p.openSource(ctx, &fresh)
+	if err != nil {
+		return err
+	}
+	if r.Streaming {
+		out.streams[r.ID] = o.Stream
+	} else {
+		out.tables[r.ID] = o.Table
+	}
+	return nil
+}
+
+// runStream runs a streaming or once flow to the end of its trigger.
+func (u *update) runStream(ctx, stop context.Context, t *task, mu *sync.Mutex) (err error) {
+	rel, err := u.open(ctx, t.d, t.f.plan.Reads, false)
+	if err != nil {
+		return err
+	}
+	sink, rec, err := u.sinkOf(ctx, t)
+	if err != nil {
+		return err
+	}
+	db, err := u.checkpoint(ctx, t, rec, sink)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	e, err := exec.New(exec.Options{
+		Dataset: t.d.shown(), Flow: t.f.name, Plan: t.f.plan.Node, Session: t.f.session, Streams: rel.streams, Tables: rel.tables,
+		Sink: sink, DB: db, Mode: modes[t.f.mode], Trigger: u.trigger(t), Lanes: u.o.Lanes, Pool: u.pool, BatchRows: u.o.BatchRows,
+		Now: u.p.now, At: u.o.At,
+		OnEpoch: func(p exec.Progress) { u.progress(t, p, mu) },
+		OnNote: func(text string) {
+			mu.Lock()
+			defer mu.Unlock()
+			u.listen.OnNote(event.Note{Time: u.p.now(), Update: u.id, Dataset: t.d.shown(), Flow: t.f.name, Message: text})
+		},
+	})
+	if err != nil {
+		return err
+	}
+	defer e.Close()
+	_, err = e.Run(ctx, stop)
+	return err
+}
+
+func (u *update) trigger(t *task) exec.Trigger {
+	word := u.o.Trigger
+	if word == "" {
+		switch tr := t.f.trigger; {
+		case tr != nil:
+			word = tr.Mode.String()
+		case u.p.spec.Trigger != nil:
+			word = u.p.spec.Trigger.Mode.String()
+		}
+	}
+	if word == "triggered" {
+		return exec.Once
+	}
+	return exec.AvailableNow
+}
+
+// sinkOf opens the target of a flow and the record that names its checkpoint.
+func (u *update) sinkOf(ctx context.Context, t *task) (connector.Sink, catalog.Record, error) {
+	if t.d.kind == graph.Sink {
+		return u.outsideSink(ctx, t)
+	}
+	tg := u.tables[t.d]
+	s := builtin.TableSink(builtin.TableSinkOptions{
+		Table: tg.table, Schema: t.f.plan.Schema, PartitionColumns: tg.table.Known().PartitionColumns(),
+		Location: t.f.session.Location, Pool: u.pool, At: u.o.At,
+	})
+	return s, tg.record, nil
+}
+
+// sinkCatalog is where the checkpoints of sinks are recorded.
+const sinkCatalog = "__sinks"
+
+func (u *update) outsideSink(ctx context.Context, t *task) (connector.Sink, catalog.Record, error) {
+	f := builtin.Sink(t.d.sink.Format.Value)
+	vals, list := decodeOptions(f.Name+" sink", f.Fields, t.d.sink, u.p)
+	if list.HasErrors() {
+		return nil, catalog.Record{}, fmt.Errorf("sink %s: %s", t.d.shown(), list[0].Message)
+	}
+	s, err := f.Open(ctx, connector.SinkConfig{Name: t.d.shown(), Dir: u.p.spec.Dir, Schema: t.f.plan.Schema, Options: vals, Out: u.o.Out})
+	if err != nil {
+		return nil, catalog.Record{}, err
+	}
+	name := []string{sinkCatalog, u.p.Name(), t.d.shown()}
+	rec, _, err := u.st.record(ctx, name)
+	if err != nil {
+		return nil, rec, err
+	}
+	if rec.Flows[t.f.name] == "" || u.fresh[t.d] {
+		if rec.Flows == nil {
+			rec.Flows = map[string]string{}
+		}
+		if u.fresh[t.d] && rec.Flows[t.f.name] != "" {
+			rec.CheckpointVersion++
+		}
+		rec.Name, rec.Kind, rec.Owner = nameOf(name), "sink", u.p.Name()
+		rec.Flows[t.f.name] = newAppID()
+		if err := u.st.catalog.Put(ctx, rec); err != nil {
+			return nil, rec, err
+		}
+	}
+	return s, rec, nil
+}
+
+// checkpoint opens the flow's checkpoint, or makes it where there cannot be
+// one yet.
+func (u *update) checkpoint(ctx context.Context, t *task, rec catalog.Record, sink connector.Sink) (*checkpoint.DB, error) {
+	name := rec.Name
+	folder := filepath.Join(u.p.spec.CheckpointDir(), filepath.FromSlash(name.CheckpointFolder(t.f.name, rec.CheckpointVersion)))
+	id := checkpoint.Identity{Dataset: name.String(), Flow: t.f.name, Version: int(rec.CheckpointVersion), AppID: rec.Flows[t.f.name]}
+	path := filepath.Join(folder, "flow.db")
+	db, err := checkpoint.Open(path, id)
+	if errors.Is(err, checkpoint.ErrMissing) {
+		return u.newCheckpoint(ctx, t, path, id, sink)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w; restore it from a copy, or run with --full-refresh %s", err, t.d.shown())
+	}
+	if db.Identity().AppID != id.AppID {
+		return nil, errors.Join(fmt.Errorf("checkpoint %s belongs to transaction id %s, the catalog says %s; restore both from one copy, or run with --full-refresh %s", path, db.Identity().AppID, id.AppID, t.d.shown()), db.Close())
+	}
+	return db, nil
+}
+
+// newCheckpoint makes a checkpoint unless the target already holds epochs of
+// the flow or other files show that there was one.
+func (u *update) newCheckpoint(ctx context.Context, t *task, path string, id checkpoint.Identity, sink connector.Sink) (*checkpoint.DB, error) {
+	held, err := sink.Held(ctx, id.AppID)
+	if err != nil {
+		return nil, err
+	}
+	if held.Knows && held.Epoch >= 0 {
+		return nil, fmt.Errorf("%w: %s holds epochs up to %d of flow %s, and the checkpoint %s is missing; restore it from a copy, or run with --full-refresh %s",
+			exec.ErrAhead, t.d.shown(), held.Epoch, t.f.name, path, t.d.shown())
+	}
+	if !held.Knows {
+		marker := path + ".made"
+		if _, err := os.Stat(marker); err == nil {
+			return nil, fmt.Errorf("%w: the checkpoint %s of flow %s is gone; restore it from a copy, or run with --full-refresh %s", checkpoint.ErrMissing, path, t.f.name, t.d.shown())
+		}
+	}
+	db, err := checkpoint.Create(path, id)
+	if err != nil || held.Knows {
+		return db, err
+	}
+	if err := os.WriteFile(path+".made", nil, 0o644); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+// progress reports a committed epoch.
+func (u *update) progress(t *task, p exec.Progress, mu *sync.Mutex) {
+	mu.Lock()
+	defer mu.Unlock()
+	r := &t.result
+	r.InputRows += p.InputRows
+	r.OutputRows += p.OutputRows
+	r.Epochs++
+	r.Expectations = expectations(p)
+	e := event.FlowProgress{
+		Time: u.p.now(), Update: u.id, Dataset: t.d.shown(), Flow: t.f.name, BatchID: p.Epoch, Timestamp: p.Timestamp.UTC(),
+		NumInputRows: p.InputRows, NumOutputRows: p.OutputRows, CorruptRows: p.Corrupt, DroppedRows: p.Dropped,
+		DurationMs: map[string]int64{
+			"triggerExecution": (p.Planning + p.Run + p.Commit).Milliseconds(), "queryPlanning": p.Planning.Milliseconds(),
+			"addBatch": p.Run.Milliseconds(), "commitOffsets": p.Commit.Milliseconds(),
+		},
+		Expectations: r.Expectations,
+	}
+	if p.Watermark != stream.NoWatermark {
+		e.Watermark = time.UnixMicro(p.Watermark).UTC().Format("2006-01-02T15:04:05.000Z")
+	}
+	for _, id := range sortedIDs(p.To) {
+		s := event.Source{Description: id, StartOffset: string(p.From[id]), EndOffset: string(p.To[id]), NumInputRows: p.SourceRows[id]}
+		if sec := p.Run.Seconds(); sec > 0 {
+			s.RowsPerSecond = int64(float64(s.NumInputRows) / sec)
+		}
+		e.Sources = append(e.Sources, s)
+	}
+	for _, o := range p.Counters.Operators {
+		e.Operators = append(e.Operators, event.Operator{Name: o.ID, Total: o.StateRows, Updated: o.Updated, Removed: o.Removed, Late: o.LateRows, StateSize: o.StateBytes})
+	}
+	u.listen.OnProgress(e)
+}
+
+func sortedIDs(m map[string]stream.Offset) []string {
+	var out []string
+	for id := range m {
+		out = append(out, id)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// expectations turns the plan's counters, which grow over a run, into records.
+func expectations(p exec.Progress) []event.Expectation {
+	var out []event.Expectation
+	for _, x := range p.Counters.Expectations {
+		action := [...]string{logical.Warn: "warn", logical.Drop: "drop", logical.FailFlow: "fail"}[x.Action]
+		out = append(out, event.Expectation{Name: x.Name, Action: action, Passed: x.Passed, Failed: x.Failed})
+	}
+	return out
+}

@@ -1,0 +1,139 @@
+package pipelines
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"pipelines/pipelines/builtin"
+	"pipelines/pipelines/event"
+	"pipelines/runtime/connector"
+	exec "pipelines/runtime/flow"
+	"pipelines/sqlplan/logical"
+	"pipelines/tables/schema"
+)
+
+// inputsKey is where a view's record keeps what its rows were made from.
+const inputsKey = "inputs"
+
+// runView makes a materialized view's rows anew in one commit, unless nothing
+// that they depend on has changed.
+func (u *update) runView(ctx context.Context, t *task, mu *sync.Mutex) error {
+	tg := u.tables[t.d]
+	rel, err := u.open(ctx, t.d, t.f.plan.Reads, true)
+	if err != nil {
+		return err
+	}
+	inputs, err := fingerprint(ctx, t, rel)
+	if err != nil {
+		return err
+	}
+	snap, err := tg.table.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	if !u.fresh[t.d] && !volatile(t.f.plan.Node) && tg.record.Extra[inputsKey] == fmt.Sprintf("%s@%d", inputs, snap.Version()) {
+		t.result.Reason = "nothing changed"
+		return nil
+	}
+	app := tg.record.Flows[t.f.name]
+	epoch := int64(0)
+	if v, ok := snap.Txn(app); ok {
+		epoch = v + 1
+	}
+	if tg.merged {
+		if err := u.replaceSchema(ctx, tg); err != nil {
+			return err
+		}
+	}
+	sink := builtin.TableSink(builtin.TableSinkOptions{
+		Table: tg.table, Schema: t.f.plan.Schema, PartitionColumns: partitionNames(t.d, tg.schema), Location: t.f.session.Location, Pool: u.pool, At: u.o.At,
+	})
+	info := connector.EpochInfo{AppID: app, Epoch: epoch, Info: map[string]string{"flow": t.f.name, "inputs": inputs}}
+	o := exec.BoundedOptions{
+		Plan: t.f.plan.Node, Session: t.f.session, Tables: rel.tables, Lanes: u.o.Lanes, Pool: u.pool, BatchRows: u.o.BatchRows, Now: u.started, Seed: u.started.UnixNano(),
+	}
+	res, err := exec.Replace(ctx, o, sink, info)
+	if err != nil {
+		return err
+	}
+	return u.viewDone(ctx, t, res, inputs, mu)
+}
+
+func (u *update) viewDone(ctx context.Context, t *task, res exec.BoundedResult, inputs string, mu *sync.Mutex) error {
+	tg := u.tables[t.d]
+	snap, err := tg.table.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	tg.record.Extra[inputsKey] = fmt.Sprintf("%s@%d", inputs, snap.Version())
+	if err := u.st.catalog.Put(ctx, tg.record); err != nil {
+		return err
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	t.result.InputRows, t.result.OutputRows, t.result.Epochs = res.InputRows, res.OutputRows, 1
+	t.result.Expectations = expectations(exec.Progress{Counters: res.Counters})
+	u.listen.OnProgress(event.FlowProgress{
+		Time: u.p.now(), Update: u.id, Dataset: t.d.shown(), Flow: t.f.name, Timestamp: u.started.UTC(), NumInputRows: res.InputRows,
+		NumOutputRows: res.OutputRows, CorruptRows: res.Corrupt, DroppedRows: res.Dropped, Expectations: t.result.Expectations,
+		DurationMs: map[string]int64{},
+	})
+	return nil
+}
+
+// replaceSchema gives the view's table its new columns; the old rows stay
+// until the new ones are committed only where the new schema can show them.
+func (u *update) replaceSchema(ctx context.Context, t *target) error {
+	tx, err := t.table.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	tx.Overwrite()
+	tx.SetSchema(t.schema)
+	tx.SetPartitionColumns(partitionNames(t.d, t.schema))
+	if _, err := tx.Commit(ctx); err != nil {
+		return fmt.Errorf("change the columns: %w", err)
+	}
+	t.merged = false
+	return nil
+}
+
+func partitionNames(d *dataset, s schema.Schema) []string {
+	var out []string
+	for _, p := range d.partitionedBy {
+		out = append(out, s.Fields[s.Index(p.value)].Name)
+	}
+	return out
+}
+
+// fingerprint names everything that a view's rows depend on.
+func fingerprint(ctx context.Context, t *task, rel relations) (string, error) {
+	parts := []string{logical.Explain(t.f.plan.Node), t.f.plan.Schema.DDL(), t.f.session.Location.String(), fmt.Sprint(t.f.session.ANSI)}
+	for _, r := range t.f.plan.Reads {
+		_, fp, err := rel.tables[r.ID].Whole(ctx)
+		if err != nil {
+			return "", err
+		}
+		parts = append(parts, r.ID, fp)
+	}
+	return hash(parts...), nil
+}
+
+// volatile reports whether a plan gives other rows at another time.
+func volatile(n logical.Node) bool {
+	found := false
+	logical.EachExpr(n, func(e logical.Expr) {
+		logical.WalkExpr(e, func(x logical.Expr) bool {
+			if c, ok := x.(*logical.Call); ok && c.Fn.Fn != nil && c.Fn.Fn.Volatility != 0 {
+				found = true
+			}
+			return !found
+		})
+	})
+	for _, c := range n.Inputs() {
+		found = found || volatile(c)
+	}
+	return found || strings.HasPrefix(fmt.Sprintf("%T", n), "*logical.Sample")
+}

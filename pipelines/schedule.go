@@ -1,0 +1,209 @@
+package pipelines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"pipelines/pipelines/event"
+	"pipelines/pipelines/graph"
+	"pipelines/stores"
+)
+
+// task is one flow of the update.
+type task struct {
+	d      *dataset
+	f      *flow
+	waits  int // unfinished tasks that it depends on
+	next   []*task
+	result FlowResult
+	// blocked names the failed dataset that this one reads.
+	blocked string
+}
+
+// tasks lists the selected flows and what each waits for.
+func (u *update) tasks() []*task {
+	var out []*task
+	byDataset := map[*dataset][]*task{}
+	for _, d := range u.p.datasets {
+		for _, f := range d.flows {
+			state := event.Queued
+			if !u.selected[d] {
+				state = event.Excluded
+			}
+			t := &task{d: d, f: f, result: FlowResult{Dataset: d.shown(), Flow: f.name, State: state}}
+			u.flowChanged(t, 0)
+			if state == event.Queued {
+				out = append(out, t)
+				byDataset[d] = append(byDataset[d], t)
+			}
+		}
+	}
+	for _, t := range out {
+		for _, up := range u.upstreamTables(t.d) {
+			for _, w := range byDataset[up] {
+				w.next = append(w.next, t)
+				t.waits++
+			}
+		}
+	}
+	return out
+}
+
+// upstreamTables lists the tables that a dataset reads, also through views.
+func (u *update) upstreamTables(d *dataset) []*dataset {
+	var out []*dataset
+	seen := map[*graph.Node]bool{d.node: true}
+	var walk func(n *graph.Node)
+	walk = func(n *graph.Node) {
+		for _, r := range n.Reads() {
+			if seen[r.From] {
+				continue
+			}
+			seen[r.From] = true
+			x := u.p.byID[r.From.ID]
+			switch {
+			case x == nil:
+			case x.isTable():
+				out = append(out, x)
+			default:
+				walk(r.From)
+			}
+		}
+	}
+	walk(d.node)
+	return out
+}
+
+// runGraph runs the tasks in dependency order, at most so many at once.
+func (u *update) runGraph(ctx, stop context.Context) {
+	tasks := u.tasks()
+	limit := max(1, int(u.p.spec.MaxConcurrentFlows.Value))
+	var mu sync.Mutex // guards the tasks' states and the listener
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, limit)
+	var start func(t *task)
+	finish := func(t *task) {
+		mu.Lock()
+		defer mu.Unlock()
+		u.flowChanged(t, 0)
+		for _, n := range t.next {
+			if t.result.State == event.Failed || t.result.State == event.Skipped {
+				n.blocked = t.d.shown()
+			}
+			if n.waits--; n.waits == 0 {
+				start(n)
+			}
+		}
+	}
+	start = func(t *task) {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			u.runTask(ctx, stop, t, &mu)
+			finish(t)
+		}()
+	}
+	mu.Lock()
+	for _, t := range tasks {
+		if t.waits == 0 {
+			start(t)
+		}
+	}
+	mu.Unlock()
+	wg.Wait()
+	for _, t := range tasks {
+		u.result.Flows = append(u.result.Flows, t.result)
+		u.result.Rows += t.result.InputRows
+	}
+}
+
+// runTask runs one flow with retries.
+func (u *update) runTask(ctx, stop context.Context, t *task, mu *sync.Mutex) {
+	set := func(s event.State, attempt int) {
+		mu.Lock()
+		defer mu.Unlock()
+		t.result.State = s
+		u.flowChanged(t, attempt)
+	}
+	switch {
+	case t.blocked != "":
+		t.result.State, t.result.Reason = event.Skipped, t.blocked+" failed"
+		return
+	case stop.Err() != nil || ctx.Err() != nil:
+		t.result.State = event.Stopped
+		return
+	}
+	attempts := 1 + u.retries()
+	for n := 1; ; n++ {
+		set(event.Running, n)
+		err := u.runFlow(ctx, stop, t, mu)
+		t.result.Err = err
+		if err == nil {
+			t.result.State = event.Completed
+			if stop.Err() != nil {
+				t.result.State = event.Stopped
+			}
+			return
+		}
+		t.result.State = event.Failed
+		if n >= attempts || stores.Classify(err) != stores.Retryable || ctx.Err() != nil {
+			return
+		}
+		set(event.Failed, n)
+		if !sleep(stop, backoff(n)) {
+			return
+		}
+	}
+}
+
+func backoff(n int) time.Duration { return min(time.Second<<min(n, 6), 30*time.Second) }
+
+// sleep waits unless the update is stopped first.
+func sleep(stop context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-stop.Done():
+		return false
+	}
+}
+
+func (u *update) retries() int {
+	n, err := strconv.Atoi(u.p.conf["spark.sql.pipelines.maxFlowRetryAttempts"])
+	if err != nil || n < 0 {
+		return 2
+	}
+	return n
+}
+
+func (u *update) flowChanged(t *task, attempt int) {
+	u.listen.OnFlow(event.FlowChanged{
+		Time: u.p.now(), Update: u.id, Dataset: t.result.Dataset, Flow: t.result.Flow, State: t.result.State,
+		Attempt: attempt, Error: failure(t.result.Err), Reason: t.result.Reason,
+	})
+}
+
+// runFlow runs one attempt; a bug in the engine ends the flow, not the
+// program.
+func (u *update) runFlow(ctx, stop context.Context, t *task, mu *sync.Mutex) (err error) {
+	defer recoverBug(&err)
+	if t.d.kind == graph.MaterializedView {
+		return u.runView(ctx, t, mu)
+	}
+	return u.runStream(ctx, stop, t, mu)
+}
+
+// errBug marks failures that are our own fault.
+var errBug = errors.New("internal error")
+
+func bugError(r any, stack []byte) error {
+	return fmt.Errorf("%w: %v\n%s", errBug, r, stack)
+}

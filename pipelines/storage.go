@@ -1,0 +1,128 @@
+package pipelines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"pipelines/pipelines/builtin"
+	"pipelines/sqlplan"
+	"pipelines/sqlplan/logical"
+	"pipelines/stores"
+	"pipelines/tables"
+	"pipelines/tables/catalog"
+)
+
+// storage is the project's storage folder: catalog records and tables. It is
+// safe for concurrent use.
+type storage struct {
+	root    string
+	store   stores.Store
+	catalog *catalog.Catalog
+	now     clock
+
+	mu   sync.Mutex // guards open; held for memory work only
+	open map[string]*tables.Table
+}
+
+// openStorage opens the storage for writing, or only for reading: a storage
+// that is not there yet then reads as empty.
+func openStorage(root string, write bool, now clock) (*storage, error) {
+	open := builtin.ViewStore
+	if write {
+		open = builtin.OpenStore
+	}
+	st, err := open(root)
+	if err != nil {
+		return nil, fmt.Errorf("storage %s: %w", root, err)
+	}
+	return &storage{root: root, store: st, catalog: catalog.New(st, now), now: now, open: map[string]*tables.Table{}}, nil
+}
+
+func nameOf(parts []string) catalog.Name {
+	return catalog.Name{Catalog: parts[0], Database: parts[1], Table: parts[2]}
+}
+
+// record returns what the catalog knows of a name; ok is false when nothing.
+func (s *storage) record(ctx context.Context, name []string) (r catalog.Record, ok bool, err error) {
+	r, err = s.catalog.Get(ctx, nameOf(name))
+	if errors.Is(err, stores.ErrNotExist) {
+		return r, false, nil
+	}
+	if err != nil {
+		return r, false, fmt.Errorf("catalog record of %s: %w", nameOf(name), err)
+	}
+	return r, true, nil
+}
+
+func (s *storage) options(folder string) tables.Options {
+	return tables.Options{Store: s.store, Folder: folder, Engine: "pipelines", Now: s.now}
+}
+
+// table opens the table of a record, once a run.
+func (s *storage) table(ctx context.Context, folder string) (*tables.Table, error) {
+	s.mu.Lock()
+	t := s.open[folder]
+	s.mu.Unlock()
+	if t != nil {
+		return t, nil
+	}
+	t, err := tables.Open(ctx, s.options(folder))
+	if err != nil {
+		return nil, err
+	}
+	s.keep(folder, t)
+	return t, nil
+}
+
+func (s *storage) keep(folder string, t *tables.Table) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open[folder] = t
+}
+
+// lockPath is the path of the run lock.
+func (s *storage) lockPath(pipeline string) string {
+	return filepath.Join(s.root, filepath.FromSlash(catalog.LockPath(pipeline)))
+}
+
+// external is a table in the storage that the project does not define.
+type external struct {
+	name   []string
+	folder string
+	record catalog.Record
+}
+
+// external answers with a table that another pipeline has made in the storage.
+func (c *catalogOf) external(r sqlplan.Request) (sqlplan.Answer, error) {
+	p := c.a.project
+	if len(r.Parts) > 3 || !p.spec.Storage.IsSet() {
+		return sqlplan.Answer{}, &sqlplan.NotFound{}
+	}
+	root := p.spec.StorageDir()
+	if _, err := os.Stat(root); err != nil {
+		return sqlplan.Answer{}, &sqlplan.NotFound{}
+	}
+	st, err := openStorage(root, false, p.now)
+	if err != nil {
+		return sqlplan.Answer{}, err
+	}
+	name := p.fullName(r.Parts)
+	rec, ok, err := st.record(c.a.ctx, name)
+	if err != nil {
+		return sqlplan.Answer{}, err
+	}
+	if !ok || rec.Folder == "" {
+		return sqlplan.Answer{}, &sqlplan.NotFound{}
+	}
+	t, err := st.table(c.a.ctx, rec.Folder)
+	if err != nil {
+		return sqlplan.Answer{}, err
+	}
+	ext := &external{name: name, folder: rec.Folder, record: rec}
+	rel := &logical.Relation{ID: relationID("table:"+rec.Folder, r), Name: name, Schema: t.Known().Schema(), Streaming: r.Stream, Handle: handle{external: ext}}
+	return sqlplan.Answer{Relation: rel}, nil
+}

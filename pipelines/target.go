@@ -1,0 +1,298 @@
+package pipelines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"pipelines/pipelines/graph"
+	"pipelines/spec/diag"
+	"pipelines/stores"
+	"pipelines/tables"
+	"pipelines/tables/catalog"
+	"pipelines/tables/schema"
+)
+
+// target is a table as this update finds and leaves it.
+type target struct {
+	d      *dataset
+	record catalog.Record
+	known  bool // the catalog had a record
+	table  *tables.Table
+	schema schema.Schema // what the table will have
+	merged bool          // the schema changes
+}
+
+// materialise looks at every selected table in the storage and decides what
+// changes; findings stop the update before anything is written.
+func (u *update) materialise(ctx context.Context) (diag.List, error) {
+	var list diag.List
+	for _, d := range u.p.datasets {
+		if d.kind == graph.TemporaryView || d.kind == graph.Sink {
+			continue
+		}
+		t, more, err := u.lookAt(ctx, d)
+		list = append(list, more...)
+		if err != nil {
+			return list, &EnvironmentError{err}
+		}
+		u.tables[d] = t
+	}
+	for _, d := range u.p.datasets {
+		if u.selected[d] {
+			list = append(list, u.missingUpstream(d)...)
+		}
+	}
+	return list, nil
+}
+
+// missingUpstream refuses to read tables that do not exist and are not made.
+func (u *update) missingUpstream(d *dataset) diag.List {
+	var list diag.List
+	seen := map[*graph.Node]bool{}
+	var walk func(n *graph.Node)
+	walk = func(n *graph.Node) {
+		for _, r := range n.Reads() {
+			x := u.p.byID[r.From.ID]
+			if x == nil || seen[r.From] {
+				continue
+			}
+			seen[r.From] = true
+			switch {
+			case x.kind == graph.TemporaryView || x.kind == graph.PersistedView:
+				walk(r.From)
+			case !u.selected[x] && u.tables[x] != nil && u.tables[x].table == nil:
+				y := diag.AtSpan(d.file, r.Place, "TABLE_OR_VIEW_NOT_FOUND", fmt.Sprintf("%s reads %s, which was never made and is not part of this update", d.shown(), x.shown()))
+				list = append(list, y.WithHint("add "+x.shown()+" to --refresh"))
+			}
+		}
+	}
+	walk(d.node)
+	return list
+}
+
+// lookAt finds a table in the storage and compares it with its definition.
+func (u *update) lookAt(ctx context.Context, d *dataset) (*target, diag.List, error) {
+	t := &target{d: d, schema: d.done.schema}
+	var err error
+	t.record, t.known, err = u.st.record(ctx, d.name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if t.known && t.record.Owner != u.p.Name() && u.selected[d] {
+		msg := (&catalog.OwnerError{Name: nameOf(d.name), Owner: t.record.Owner, Wanted: u.p.Name()}).Error()
+		return t, diag.List{diag.AtSpan(d.file, d.place, "TABLE_OWNED_BY_OTHER_PIPELINE", msg).WithHint("rename the table, or read the other one")}, nil
+	}
+	if d.kind == graph.PersistedView {
+		return t, nil, nil
+	}
+	if !t.known || t.record.Folder == "" {
+		return t, nil, nil
+	}
+	t.table, err = u.st.table(ctx, t.record.Folder)
+	if errors.Is(err, stores.ErrNotExist) {
+		t.table = nil
+		return t, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if !u.selected[d] {
+		return t, nil, nil
+	}
+	return t, u.compareTable(t), nil
+}
+
+// compareTable checks a changed definition against the stored table.
+func (u *update) compareTable(t *target) diag.List {
+	d := t.d
+	snap := t.table.Known()
+	fail := func(code diag.Code, hint, format string, args ...any) diag.List {
+		return diag.List{diag.AtSpan(d.file, d.place, code, fmt.Sprintf(format, args...)).WithHint(hint)}
+	}
+	kind := kindOf(d.kind)
+	if t.record.Kind != kind && !u.fresh[d] {
+		return fail("DATASET_KIND_CHANGED", "run with --full-refresh "+d.shown()+" to make it anew", "%s was a %s and is now a %s", d.shown(), t.record.Kind, kind)
+	}
+	var parts []string
+	for _, p := range d.partitionedBy {
+		parts = append(parts, t.schema.Fields[t.schema.Index(p.value)].Name)
+	}
+	if u.fresh[d] || d.kind == graph.MaterializedView {
+		t.merged = !t.schema.Equal(snap.Schema()) || !slices.Equal(parts, snap.PartitionColumns())
+		return nil
+	}
+	if !slices.Equal(parts, snap.PartitionColumns()) {
+		return fail("SPECIFIED_PARTITIONING_NOT_COMPATIBLE", "run with --full-refresh "+d.shown(), "%s is partitioned by %v in the storage and by %v in the project", d.shown(), snap.PartitionColumns(), parts)
+	}
+	merged, err := schema.Merge(snap.Schema(), t.schema)
+	if err != nil {
+		return fail("CANNOT_MERGE_INCOMPATIBLE_DATA_TYPE", "keep the type with a cast, or run with --full-refresh "+d.shown(), "the columns of %s do not fit the stored table: %v", d.shown(), err)
+	}
+	t.merged = !merged.Equal(snap.Schema())
+	t.schema = merged
+	return nil
+}
+
+func kindOf(k graph.Kind) catalog.Kind {
+	switch k {
+	case graph.MaterializedView:
+		return catalog.MaterializedView
+	case graph.PersistedView:
+		return catalog.View
+	}
+	return catalog.StreamingTable
+}
+
+// makeTables makes what does not exist, changes schemas, and empties what is
+// made anew: all before any flow starts.
+func (u *update) makeTables(ctx context.Context) error {
+	for _, d := range u.p.datasets {
+		t := u.tables[d]
+		if t == nil || !u.selected[d] {
+			continue
+		}
+		if err := u.makeTable(ctx, t); err != nil {
+			return fmt.Errorf("make %s: %w", d.shown(), err)
+		}
+	}
+	return nil
+}
+
+func (u *update) makeTable(ctx context.Context, t *target) error {
+	d := t.d
+	if t.record.Flows == nil {
+		t.record.Flows = map[string]string{}
+	}
+	if t.record.Extra == nil {
+		t.record.Extra = map[string]string{}
+	}
+	t.record.Name, t.record.Kind, t.record.Owner, t.record.Comment = nameOf(d.name), kindOf(d.kind), u.p.Name(), d.comment
+	before := maps.Clone(t.record.Flows)
+	if d.kind == graph.PersistedView {
+		t.record.Query = d.query.text.Body
+		return u.st.catalog.Put(ctx, t.record)
+	}
+	t.record.Folder = nameOf(d.name).DataFolder()
+	if t.table == nil {
+		if err := u.createTable(ctx, t); err != nil {
+			return err
+		}
+	}
+	refresh := u.fresh[d] && d.kind == graph.StreamingTable && t.known || t.record.Extra[refreshing] != ""
+	if refresh {
+		if err := u.startAgain(ctx, t); err != nil {
+			return err
+		}
+	}
+	for _, f := range d.flows {
+		if t.record.Flows[f.name] == "" {
+			t.record.Flows[f.name] = newAppID()
+		}
+	}
+	if !t.known || !maps.Equal(before, t.record.Flows) || refresh {
+		if err := u.st.catalog.Put(ctx, t.record); err != nil {
+			return err
+		}
+	}
+	if refresh {
+		return u.empty(ctx, t)
+	}
+	if t.merged && d.kind == graph.StreamingTable {
+		return u.changeSchema(ctx, t)
+	}
+	return nil
+}
+
+func (u *update) createTable(ctx context.Context, t *target) error {
+	d := t.d
+	def := tables.Definition{Schema: t.schema, Name: d.shown(), Description: d.comment, Properties: map[string]string{}}
+	for k, v := range d.properties {
+		def.Properties[k] = v
+	}
+	if d.kind == graph.StreamingTable {
+		def.Properties["delta.isolationLevel"] = "WriteSerializable"
+	}
+	for _, p := range d.partitionedBy {
+		def.PartitionColumns = append(def.PartitionColumns, p.value)
+	}
+	table, err := tables.OpenOrCreate(ctx, u.st.options(t.record.Folder), def)
+	if err != nil {
+		return err
+	}
+	u.st.keep(t.record.Folder, table)
+	t.table = table
+	return nil
+}
+
+// refreshing marks a record whose table still has to be emptied; its value is
+// the application id of the commit that does it.
+const refreshing = "refreshing"
+
+// startAgain gives every flow a new checkpoint; the record says that the table
+// has to be emptied, so that a crash in between is finished by the next run.
+func (u *update) startAgain(_ context.Context, t *target) error {
+	if t.record.Extra[refreshing] != "" {
+		return nil // a crashed refresh goes on
+	}
+	t.record.CheckpointVersion++
+	for name := range t.record.Flows {
+		t.record.Flows[name] = ""
+	}
+	for _, f := range t.d.flows {
+		t.record.Flows[f.name] = newAppID()
+	}
+	maps.DeleteFunc(t.record.Flows, func(_, id string) bool { return id == "" })
+	t.record.Extra[refreshing] = newAppID()
+	return nil
+}
+
+// empty removes all rows in one overwrite commit, which also sets the schema.
+func (u *update) empty(ctx context.Context, t *target) error {
+	if err := u.at("refresh.begin"); err != nil {
+		return err
+	}
+	id := t.record.Extra[refreshing]
+	tx, err := t.table.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	tx.Overwrite()
+	tx.SetTxn(id, 0)
+	tx.SetSchema(t.schema)
+	var parts []string
+	for _, p := range t.d.partitionedBy {
+		parts = append(parts, t.schema.Fields[t.schema.Index(p.value)].Name)
+	}
+	tx.SetPartitionColumns(parts)
+	if _, err := tx.Commit(ctx); err != nil {
+		if _, done := errors.AsType[*tables.CommittedError](err); !done {
+			return err
+		}
+	}
+	if err := u.at("refresh.emptied"); err != nil {
+		return err
+	}
+	delete(t.record.Extra, refreshing)
+	return u.st.catalog.Put(ctx, t.record)
+}
+
+func (u *update) changeSchema(ctx context.Context, t *target) error {
+	tx, err := t.table.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	tx.SetSchema(t.schema)
+	tx.SetOperation("ADD COLUMNS", nil)
+	_, err = tx.Commit(ctx)
+	return err
+}
+
+func (u *update) at(point string) error {
+	if u.o.At == nil {
+		return nil
+	}
+	return u.o.At(point)
+}

@@ -1,0 +1,327 @@
+package pipelines
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"pipelines/pipelines/event"
+	"pipelines/pipelines/graph"
+	"pipelines/spec"
+	"pipelines/spec/diag"
+	"pipelines/tables/catalog"
+	"pipelines/tables/column"
+)
+
+// RunOptions says what an update does.
+type RunOptions struct {
+	// Trigger overrides the project's ("", "available_now", "triggered").
+	Trigger string
+	// Refresh limits the update to these datasets; FullRefresh makes these
+	// anew; FullRefreshAll everything. Cascade adds the streaming readers of
+	// what is made anew.
+	Refresh, FullRefresh []string
+	FullRefreshAll       bool
+	Cascade              bool
+	// Lanes is the number of lanes of a flow; 0: the number of cores.
+	Lanes int
+	// BatchRows is the greatest number of rows of a batch; 0: the default.
+	BatchRows int
+	Listener  event.Listener
+	// Out receives what console sinks write.
+	Out io.Writer
+	// At is called at each border of every epoch; see flow.Options.At.
+	At func(point string) error
+}
+
+// Result is what an update did.
+type Result struct {
+	Update   string
+	Rows     int64 // rows read from streams and written by views
+	Started  time.Time
+	Finished time.Time
+	Flows    []FlowResult
+}
+
+// FlowResult is what one flow did.
+type FlowResult struct {
+	Dataset, Flow string
+	State         event.State
+	InputRows     int64
+	OutputRows    int64
+	Epochs        int64
+	Expectations  []event.Expectation
+	Err           error
+	Reason        string
+}
+
+// Failed reports whether a flow failed.
+func (r *Result) Failed() bool {
+	return slices.ContainsFunc(r.Flows, func(f FlowResult) bool { return f.State == event.Failed })
+}
+
+// EnvironmentError says that nothing could start: the storage cannot be
+// written or is locked.
+type EnvironmentError struct{ Err error }
+
+func (e *EnvironmentError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *EnvironmentError) Unwrap() error { return e.Err }
+
+// update is one run of the graph.
+type update struct {
+	p       *Project
+	o       RunOptions
+	id      string
+	st      *storage
+	pool    *column.Pool
+	listen  event.Listener
+	started time.Time
+
+	selected map[*dataset]bool
+	fresh    map[*dataset]bool // to be made anew
+	tables   map[*dataset]*target
+	result   Result
+	status   *statusFile
+}
+
+// Run runs the graph once. The list holds findings about the request (unknown
+// names, streams that would be reset); with errors in it nothing ran. ctx ends
+// flows at once, stop after their running epoch.
+func (p *Project) Run(ctx, stop context.Context, o RunOptions) (*Result, diag.List, error) {
+	u := &update{p: p, o: o, started: p.now(), selected: map[*dataset]bool{}, fresh: map[*dataset]bool{}, tables: map[*dataset]*target{}}
+	u.id = fmt.Sprintf("%s-%x", u.started.UTC().Format("20060102T150405"), sha256.Sum256(fmt.Append(nil, u.started.UnixNano(), os.Getpid())))[:24]
+	if u.o.Lanes <= 0 {
+		u.o.Lanes = runtime.GOMAXPROCS(0)
+	}
+	if list := u.selection(); list.HasErrors() {
+		return nil, list, nil
+	}
+	var err error
+	if u.st, err = openStorage(p.spec.StorageDir(), true, p.now); err != nil {
+		return nil, nil, &EnvironmentError{err}
+	}
+	lock, err := catalog.Acquire(u.st.lockPath(p.Name()), "run of pipeline "+p.Name())
+	if err != nil {
+		return nil, nil, &EnvironmentError{err}
+	}
+	defer lock.Release() //nolint:errcheck // the process' end releases it as well
+	return u.locked(ctx, stop)
+}
+
+// locked is the part of Run that holds the lock.
+func (u *update) locked(ctx, stop context.Context) (*Result, diag.List, error) {
+	list, err := u.materialise(ctx)
+	if err != nil || list.HasErrors() {
+		return nil, list, err
+	}
+	log, err := u.openLog()
+	if err != nil {
+		return nil, nil, &EnvironmentError{err}
+	}
+	u.pool = column.NewPool()
+	u.result = Result{Update: u.id, Started: u.started}
+	u.changed(event.Running, nil)
+	err = u.makeTables(ctx)
+	if err == nil {
+		u.runGraph(ctx, stop)
+	}
+	u.result.Finished = u.p.now()
+	final := event.Completed
+	switch {
+	case err != nil || u.result.Failed():
+		final = event.Failed
+	case stop.Err() != nil || ctx.Err() != nil:
+		final = event.Stopped
+	}
+	u.changed(final, err)
+	err = errors.Join(err, log())
+	return &u.result, list, err
+}
+
+func (u *update) changed(s event.State, err error) {
+	u.listen.OnUpdate(event.UpdateChanged{Time: u.p.now(), Update: u.id, State: s, Error: failure(err)})
+}
+
+// openLog starts the event log and the status file; the function it returns
+// finishes both.
+func (u *update) openLog() (func() error, error) {
+	dir := filepath.Join(u.st.root, "events")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(filepath.Join(dir, u.id+".jsonl"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	lines, failed := event.Log(f)
+	u.status = newStatusFile(filepath.Join(u.st.root, "events", "status.json"), u)
+	u.listen = event.Tee(lines, u.status.listener(), u.o.Listener)
+	return func() error { return errors.Join(failed(), u.status.write(), f.Close()) }, nil
+}
+
+// selection finds out what runs.
+func (u *update) selection() diag.List {
+	var list diag.List
+	find := func(flag, name string) *dataset {
+		d := u.p.find(name)
+		if d == nil || d.kind == graph.TemporaryView {
+			x := diag.AtSpan(nil, diag.Span{File: flag}, "TABLE_OR_VIEW_NOT_FOUND", fmt.Sprintf("there is no table %q in the project", name))
+			list = append(list, x.WithHint(diag.DidYouMean(name, u.p.tableNames())))
+			return nil
+		}
+		return d
+	}
+	if u.o.FullRefreshAll && len(u.o.Refresh)+len(u.o.FullRefresh) > 0 {
+		x := diag.AtSpan(nil, diag.Span{File: "--full-refresh-all"}, "CONFLICTING_PIPELINE_REFRESH_OPTIONS", "--full-refresh-all excludes --refresh and --full-refresh")
+		return diag.List{x.WithHint("leave one of them out")}
+	}
+	for _, n := range u.o.FullRefresh {
+		if d := find("--full-refresh", n); d != nil {
+			u.selected[d], u.fresh[d] = true, true
+		}
+	}
+	for _, n := range u.o.Refresh {
+		if d := find("--refresh", n); d != nil {
+			if u.fresh[d] {
+				list = append(list, diag.AtSpan(nil, diag.Span{File: "--refresh"}, "CONFLICTING_PIPELINE_REFRESH_OPTIONS", fmt.Sprintf("%s stands in --refresh and in --full-refresh", n)))
+			}
+			u.selected[d] = true
+		}
+	}
+	all := len(u.o.Refresh)+len(u.o.FullRefresh) == 0
+	for _, d := range u.p.datasets {
+		if d.kind == graph.TemporaryView {
+			continue
+		}
+		if all {
+			u.selected[d] = true
+			u.fresh[d] = u.o.FullRefreshAll
+		}
+	}
+	return append(list, u.resets()...)
+}
+
+// resets looks at tables that are made anew: those that forbid it, and the
+// streams that read them.
+func (u *update) resets() diag.List {
+	var list diag.List
+	for changed := true; changed; {
+		changed = false
+		for _, d := range u.p.datasets {
+			if !u.fresh[d] || d.kind != graph.StreamingTable {
+				continue
+			}
+			if !resetAllowed(d) {
+				if u.o.FullRefreshAll {
+					u.fresh[d] = false
+					continue
+				}
+				list = append(list, diag.AtSpan(d.file, d.place, "TABLE_NOT_RESETTABLE", fmt.Sprintf("%s has pipelines.reset.allowed = false and cannot be refreshed fully", d.shown())))
+				u.fresh[d] = false
+				continue
+			}
+			for _, r := range u.streamReaders(d) {
+				if u.fresh[r] || r.onReset != "" || u.p.spec.Form == spec.Spark {
+					continue
+				}
+				if u.o.Cascade {
+					u.fresh[r], u.selected[r], changed = true, true, true
+					continue
+				}
+				x := diag.AtSpan(r.file, r.place, "STREAMING_SOURCE_RESET", fmt.Sprintf("%s reads %s as a stream and would get all its rows again", r.shown(), d.shown()))
+				list = append(list, x.WithHint("add --cascade to refresh it too, or set on_upstream_reset: reread or skip on it"))
+				u.fresh[r] = true // reported once
+			}
+		}
+	}
+	return list
+}
+
+func resetAllowed(d *dataset) bool {
+	for k, v := range d.properties {
+		if strings.EqualFold(k, "pipelines.reset.allowed") {
+			return !strings.EqualFold(v, "false")
+		}
+	}
+	return true
+}
+
+// streamReaders lists the tables that follow d as a stream, also through
+// temporary views.
+func (u *update) streamReaders(d *dataset) []*dataset {
+	var out []*dataset
+	seen := map[*graph.Node]bool{}
+	var walk func(n *graph.Node)
+	walk = func(n *graph.Node) {
+		for _, r := range u.p.graph.Readers(n) {
+			if seen[r] {
+				continue
+			}
+			streams := slices.ContainsFunc(r.Reads(), func(x graph.Read) bool { return x.From == n && x.Stream })
+			x := u.p.byID[r.ID]
+			if x == nil || !streams {
+				continue
+			}
+			seen[r] = true
+			if x.kind == graph.TemporaryView {
+				walk(r)
+			} else {
+				out = append(out, x)
+			}
+		}
+	}
+	walk(d.node)
+	return out
+}
+
+// find looks a dataset up by a name of one to three parts.
+func (p *Project) find(name string) *dataset {
+	parts := strings.Split(strings.ReplaceAll(name, "`", ""), ".")
+	if d := p.byID[strings.ToLower(name)]; d != nil && len(parts) == 1 {
+		return d
+	}
+	if len(parts) > 3 {
+		return nil
+	}
+	return p.byID[strings.ToLower(strings.Join(p.fullName(parts), "."))]
+}
+
+func (p *Project) tableNames() []string {
+	var out []string
+	for _, d := range p.datasets {
+		if d.kind != graph.TemporaryView {
+			out = append(out, d.shown())
+		}
+	}
+	return out
+}
+
+// failure turns an error into what events hold.
+func failure(err error) *event.Failure {
+	if err == nil {
+		return nil
+	}
+	f := &event.Failure{Message: err.Error()}
+	f.Class, f.SQLState = classOf(err)
+	return f
+}
+
+// hash is a short stable hash of a definition.
+func hash(parts ...string) string {
+	text, err := json.Marshal(parts)
+	if err != nil {
+		panic("bug: pipelines: hash: " + err.Error())
+	}
+	return fmt.Sprintf("%x", sha256.Sum256(text))[:32]
+}
