@@ -16,8 +16,9 @@ type limit struct {
 	count, offset int64
 	keep          bool // the count is state
 
-	mu   sync.Mutex // guards seen
-	seen int64
+	mu     sync.Mutex // guards below
+	seen   int64
+	before int64 // seen when the step began
 }
 
 func (bd *builder) limit(node logical.Node, out port) (port, watermarked, error) {
@@ -47,6 +48,7 @@ func (l *limit) begin(*stepState) error {
 	if !l.keep {
 		l.seen = 0
 	}
+	l.before = l.seen
 	return nil
 }
 
@@ -63,6 +65,9 @@ func (l *limit) push(lane int, b *column.Batch) error {
 		to = min(n, l.offset+l.count-l.seen)
 	}
 	l.seen += n
+	if l.count >= 0 {
+		l.seen = min(l.seen, l.offset+l.count)
+	}
 	l.mu.Unlock()
 	switch {
 	case from >= to:

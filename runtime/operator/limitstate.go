@@ -20,7 +20,13 @@ func (s *limitState) ID() string { return s.id }
 // Meaning says what the state means.
 func (s *limitState) Meaning() string { return "rows passed" }
 
-func (s *limitState) count() OperatorCount { return OperatorCount{ID: s.id, StateRows: 1} }
+func (s *limitState) count() OperatorCount {
+	c := OperatorCount{ID: s.id, StateRows: 1}
+	if s.l.seen != s.l.before {
+		c.Updated = 1
+	}
+	return c
+}
 
 // Changes hands out the count when it moved.
 func (s *limitState) Changes(put Put) {

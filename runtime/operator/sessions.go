@@ -53,6 +53,7 @@ type session struct {
 	start, end        int64
 	key, next, ticket int32
 	alive             bool
+	old               bool // from an earlier step
 }
 
 func (bd *builder) sessions(n *logical.Aggregate, at int, out port) (port, watermarked, error) {
@@ -276,6 +277,10 @@ func (s *sessions) merge(a, b int32) {
 			c.fn.Merge(&c.ctx, c.st, []int32{a}, []int32{b}, c.st)
 		}
 	}
+	if s.list[a].old && s.list[b].old {
+		s.counts.Removed++
+	}
+	s.list[a].old = s.list[a].old || s.list[b].old
 	s.list[a].start, s.list[a].end = min(s.list[a].start, s.list[b].start), max(s.list[a].end, s.list[b].end)
 	s.drop1(b)
 }
@@ -327,6 +332,7 @@ func (s *sessions) end() error {
 	}
 	s.touched.flush(&entryWriter{put: func(_, _ []byte) {}}, func(key int32) {
 		for x := s.byKey[key]; x >= 0; x = s.list[x].next {
+			s.list[x].old = true
 			s.counts.Updated++
 		}
 	})
@@ -377,7 +383,7 @@ func (s *sessions) expire() error {
 	if err := s.emit(gone); err != nil {
 		return err
 	}
-	s.counts.Removed = int64(len(gone))
+	s.counts.Removed += int64(len(gone))
 	for _, g := range gone {
 		key := s.list[g].key
 		s.drop1(g)

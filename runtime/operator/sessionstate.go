@@ -167,6 +167,7 @@ func (s *sessions) restoreSession(key int32, src []byte) (int32, []byte, bool) {
 		return 0, nil, false
 	}
 	g := s.open(key, start, end)
+	s.list[g].old = true
 	at := 0
 	for _, c := range s.calls {
 		k := len(c.fn.State)

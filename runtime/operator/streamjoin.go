@@ -69,6 +69,7 @@ type joinRows struct {
 	matched column.Bits
 	alive   column.Bits
 	dead    int
+	before  int     // rows from here on came in this step
 	live    []int32 // living rows by key group
 	expiry  timeIndex
 	// unindexed: expiry is filled when the first step begins.
@@ -150,8 +151,10 @@ func (bd *builder) joinState(j *streamJoin, right bool, own []logical.Expr) (*jo
 			id, s.bound, s.until = t.RightTime, t.RightBound, t.RightUntil
 		}
 		s.time = logical.IndexOf(in, id)
+		if s.time >= 0 && in[s.time].Watermark < 0 {
+			s.time, s.bound = -1, false // as in Spark: a side without a watermark is neither late nor bounded
+		}
 		s.keyTime = eventTimeKey(n)
-		s.bound = s.bound || s.keyTime >= 0
 	}
 	exprs := append([]logical.Expr{}, keys...)
 	if c := logical.Conjunction(own); c != nil {
@@ -212,6 +215,7 @@ func (j *streamJoin) begin(*stepState) error {
 	for _, s := range j.sides {
 		s.rows.index()
 		s.restored = nil
+		s.rows.before = s.rows.store.rows
 	}
 	return nil
 }
@@ -438,6 +442,16 @@ func (s *joinState) semiHits(b *column.Batch) error {
 	return j.out.push(0, nb)
 }
 
+// uncount notes the removal of a row. One that came and went in this step was
+// never stored as Spark counts.
+func (s *joinState) uncount(x int32, fresh bool) {
+	if fresh {
+		s.j.counts.Updated--
+		return
+	}
+	s.j.counts.Removed++
+}
+
 // semiPartners emits the kept left rows that got their first partner, and
 // forgets them.
 func (s *joinState) semiPartners() error {
@@ -446,12 +460,12 @@ func (s *joinState) semiPartners() error {
 	for _, x := range j.builds {
 		if other.rows.alive.Get(int(x)) {
 			hit = append(hit, x)
+			other.uncount(x, int(x) >= other.rows.before)
 			other.forget(x)
 		}
 	}
 	if len(hit) == 0 {
 		return nil
 	}
-	j.counts.Removed += int64(len(hit))
 	return pushFresh(j.out, 0, other.rows.store.batch(hit))
 }

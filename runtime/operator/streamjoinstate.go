@@ -137,8 +137,9 @@ func (s *joinState) expire(w int64) error {
 		}
 		alone = alone[n:]
 	}
-	s.j.counts.Removed += int64(len(gone))
 	for _, x := range gone {
+		fresh := s.right && int(x) >= s.rows.before && !(s.outer && !s.rows.matched.Get(int(x)))
+		s.uncount(x, fresh)
 		s.forget(x)
 	}
 	return nil
