@@ -29,7 +29,7 @@ func TestContract(t *testing.T) {
 func TestContractRename(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) stores.Store {
 		s := open(t, Options{NoSync: true})
-		if err := s.probeRename(s.mustTemp(t), filepath.Join(s.root, tempFolder, "free")); err != nil {
+		if err := tryRename(renameNoReplace, s.mustTemp(t), filepath.Join(s.root, tempFolder, "free")); err != nil {
 			t.Skip("no rename that does not replace here: ", err)
 		}
 		s.replace = true
@@ -158,4 +158,32 @@ func TestErrors(t *testing.T) {
 	f(syscall.EEXIST, stores.ErrExists, stores.Permanent)
 	f(syscall.EBUSY, nil, stores.Retryable)
 	f(syscall.EACCES, os.ErrPermission, stores.Permanent)
+}
+
+func TestProbe(t *testing.T) {
+	s := open(t, Options{NoSync: true})
+	fails := func(string, string) error { return syscall.EPERM }
+	replaces := func(from, to string) error {
+		if err := os.Remove(to); err != nil && !os.IsNotExist(err) {
+			return err
+		}
+		return os.Link(from, to)
+	}
+	f := func(name string, ways linker, safe, replace bool) {
+		t.Helper()
+		s.replace = false
+		err := s.probe(ways)
+		_, refused := errors.AsType[*UnsafeFolderError](err)
+		if refused == safe || err == nil != safe || s.replace != replace {
+			t.Errorf("%s: %v, rename %t", name, err, s.replace)
+		}
+	}
+	f("links", linker{os.Link, fails}, true, false)
+	f("no links", linker{fails, renameNoReplace}, true, true)
+	f("links that replace", linker{replaces, renameNoReplace}, true, true)
+	f("nothing", linker{fails, fails}, false, false)
+	f("everything replaces", linker{replaces, os.Rename}, false, false)
+	if left, err := os.ReadDir(filepath.Join(s.Root(), tempFolder)); err != nil || len(left) != 0 {
+		t.Errorf("left over: %v %v", left, err)
+	}
 }

@@ -12,16 +12,22 @@ import (
 // covers the moment between its creation and its lock.
 const sweepAge = time.Minute
 
+// linker are the two ways to give a file a name that must be free.
+type linker struct {
+	link, rename func(from, to string) error
+}
+
 // probe finds out how PutIfAbsent can work here.
-func (s *Store) probe() error {
+func (s *Store) probe(ways linker) error {
 	t, err := s.newTemp()
 	if err != nil {
 		return wrapWrite("probe", s.root, err)
 	}
 	second := t.path + ".probe"
-	err = tryAbsent(os.Link, t.path, second)
+	err = tryAbsent(ways.link, t.path, second)
 	if err != nil {
-		if rerr := s.probeRename(t.path, second); rerr == nil {
+		_ = os.Remove(second) // what a link that replaces has left
+		if rerr := tryRename(ways.rename, t.path, second); rerr == nil {
 			s.replace, err = true, nil
 		} else {
 			err = errors.Join(err, rerr)
@@ -37,18 +43,18 @@ func (s *Store) probe() error {
 	return nil
 }
 
-// probeRename tries the rename that does not replace, with a file of its own
-// as the source.
-func (s *Store) probeRename(busy, free string) error {
+// tryRename tries the rename that does not replace, with a file of its own as
+// the source.
+func tryRename(rename func(from, to string) error, busy, free string) error {
 	a := busy + ".a"
 	if err := os.WriteFile(a, nil, 0o666); err != nil {
 		return err
 	}
 	defer func() { _ = os.Remove(a) }() // gone when the rename worked
-	if err := renameNoReplace(a, busy); !errors.Is(err, fs.ErrExist) {
+	if err := rename(a, busy); !errors.Is(err, fs.ErrExist) {
 		return errors.Join(errors.New("a rename replaced a file or failed"), err)
 	}
-	return renameNoReplace(a, free)
+	return rename(a, free)
 }
 
 // tryAbsent checks that publish works once and then finds the name taken.

@@ -50,7 +50,7 @@ func Open(root string, opts Options) (*Store, error) {
 	if err := os.MkdirAll(filepath.Join(abs, tempFolder), 0o777); err != nil {
 		return nil, wrap("store folder", abs, err)
 	}
-	if err := s.probe(); err != nil {
+	if err := s.probe(linker{os.Link, renameNoReplace}); err != nil {
 		return nil, err
 	}
 	s.sweep()
