@@ -1,0 +1,342 @@
+package csv
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"pipelines/tables/column"
+	"pipelines/tables/schema"
+)
+
+// Decoder appends CSV records to vectors.
+type Decoder struct {
+	tokenizer
+	opts     Options
+	fmt      formats
+	cols     []col
+	declared []string // column names, without the corrupt one
+	checked  bool     // the number of tokens is compared
+	corrupt  int      // among cols, -1
+	header   bool     // the next record is a header
+	caseful  bool
+
+	rows  int
+	stats Stats
+}
+
+// Stats count records since the decoder was made.
+type Stats struct {
+	Records, Corrupt, Dropped int64
+}
+
+// The causes of malformed records.
+var (
+	ErrMalformed = errors.New("malformed CSV record")
+	ErrTokens    = errors.New("the number of values is not that of the columns")
+	ErrPartial   = errors.New("a value does not fit its type")
+	ErrLong      = errors.New("a value is longer than maxCharsPerColumn")
+	ErrColumns   = errors.New("more values than maxColumns")
+)
+
+// RecordError is returned in FAILFAST mode, and for limits in any mode.
+type RecordError struct {
+	Record []byte // valid until the next call
+	Offset int    // in the block
+	Err    error
+}
+
+func (e *RecordError) Error() string {
+	rec := e.Record
+	if len(rec) > 200 {
+		rec = rec[:200]
+	}
+	return fmt.Sprintf("%v: %q", e.Err, rec)
+}
+
+func (e *RecordError) Unwrap() error { return e.Err }
+
+// NewDecoder plans reading the wanted columns of files with the declared ones,
+// which are matched by place. The corrupt column is no column of the file. If
+// columns are left out, the number of values of a record is not checked.
+func NewDecoder(declared, wanted schema.Schema, o Options) (*Decoder, error) {
+	d := &Decoder{opts: o, corrupt: -1}
+	d.tokenizer = newTokenizer(&d.opts)
+	place := map[string]int{}
+	for _, f := range declared.Fields {
+		if isCorrupt(f, o) {
+			continue
+		}
+		place[f.Name] = len(d.declared)
+		d.declared = append(d.declared, f.Name)
+	}
+	d.checked = true
+	taken := 0
+	for i, f := range wanted.Fields {
+		c := col{typ: f.Type, phys: column.PhysicalOf(f.Type), token: -1}
+		if isCorrupt(f, o) {
+			d.corrupt = i
+		} else if at, ok := place[f.Name]; ok {
+			c.token = at
+			taken++
+		} else {
+			return nil, fmt.Errorf("column %s is not declared", f.Name)
+		}
+		if f.Type.IsNested() || f.Type.Kind == schema.Variant {
+			return nil, &TypeError{Type: f.Type}
+		}
+		d.cols = append(d.cols, c)
+	}
+	d.checked = taken == len(d.declared)
+	var err error
+	d.fmt, err = o.formats(true)
+	return d, err
+}
+
+// TypeError says that CSV has no form for a type (UNSUPPORTED_DATATYPE).
+type TypeError struct{ Type schema.Type }
+
+func (e *TypeError) Error() string { return "[UNSUPPORTED_DATATYPE] CSV does not hold " + e.Type.SQL() }
+
+func isCorrupt(f schema.Field, o Options) bool {
+	return f.Name == o.CorruptColumn && f.Type.Kind == schema.String
+}
+
+// BindColumns starts a batch: rows are appended to the empty vectors.
+func (d *Decoder) BindColumns(vectors []*column.Vector) {
+	d.rows = 0
+	for i := range d.cols {
+		d.cols[i].v = vectors[i]
+	}
+}
+
+// Rows returns how many rows the batch has.
+func (d *Decoder) Rows() int { return d.rows }
+
+// Stats returns the counts since the decoder was made.
+func (d *Decoder) Stats() Stats { return d.stats }
+
+// Finish ends the batch: the vectors get their length.
+func (d *Decoder) Finish() {
+	for i := range d.cols {
+		d.cols[i].finish(d.rows)
+	}
+}
+
+// StartFile begins a file, whose first record is a header if the option says
+// so; names are compared in any case unless caseSensitive.
+func (d *Decoder) StartFile(caseSensitive bool) {
+	d.header, d.caseful = d.opts.Header, caseSensitive
+}
+
+// Decode appends the first record of rec (from_csv).
+func (d *Decoder) Decode(rec []byte) error {
+	if len(rec) == 0 {
+		return d.bad(rec, 0, ErrMalformed, true)
+	}
+	d.split(rec, 0, false)
+	return d.row(rec, rec, 0)
+}
+
+// DecodeLines appends the records of the lines in b[from:end], until the block
+// ends or limit rows are there; it returns where it stopped. The block ends
+// with a line end.
+func (d *Decoder) DecodeLines(b []byte, from, end, limit int) (int, error) {
+	i := from
+	for i < end && d.rows < limit {
+		stop := i + bytes.IndexByte(b[i:end], '\n')
+		if stop < i {
+			stop = end - 1
+		}
+		if k := bytes.IndexByte(b[i:stop+1], '\r'); k >= 0 {
+			stop = i + k
+		}
+		line := b[i:stop]
+		if c := b[stop]; c != '\n' && c != '\r' {
+			line = b[i : stop+1] // a block without a line end at its end
+		}
+		if err := d.line(line, i); err != nil {
+			return stop + 1, err
+		}
+		i = stop + 1
+	}
+	return i, nil
+}
+
+// line appends the record of one line.
+func (d *Decoder) line(line []byte, offset int) error {
+	if blank(line) || d.opts.Comment != none && line[0] == d.opts.Comment {
+		return nil
+	}
+	if !d.long && !d.opts.TrimLeft && !d.opts.TrimRight && (d.opts.Quote == none || bytes.IndexByte(line, d.opts.Quote) < 0) {
+		d.simple(line)
+	} else {
+		d.split(line, 0, true)
+	}
+	return d.row(line, line, offset)
+}
+
+// DecodeLine appends the record of one line without its end.
+func (d *Decoder) DecodeLine(line []byte) error { return d.line(line, 0) }
+
+func blank(line []byte) bool {
+	for _, c := range line {
+		if c > ' ' {
+			return false
+		}
+	}
+	return true
+}
+
+// DecodeRecords appends records whose quoted values may have line breaks, from
+// b[from:] until limit rows are there; it returns where it stopped.
+func (d *Decoder) DecodeRecords(b []byte, from, limit int) (int, error) {
+	i := from
+	for i < len(b) && d.rows < limit {
+		switch {
+		case b[i] == '\n' || b[i] == '\r':
+			i++
+			continue
+		case d.opts.Comment != none && b[i] == d.opts.Comment:
+			for i < len(b) && b[i] != '\n' && b[i] != '\r' {
+				i++
+			}
+			continue
+		}
+		next := d.split(b, i, false)
+		if err := d.row(b, bytes.TrimRight(b[i:next], "\r\n"), i); err != nil {
+			return next, err
+		}
+		i = next
+	}
+	return i, nil
+}
+
+// row appends the tokens of b as a row; rec is the text of the record.
+func (d *Decoder) row(b, rec []byte, offset int) error {
+	if d.header {
+		d.header = false
+		return d.checkHeader(b)
+	}
+	var cause error
+	switch {
+	case d.opts.MaxColumns > 0 && len(d.tokens) > d.opts.MaxColumns:
+		return &RecordError{Record: rec, Offset: offset, Err: ErrColumns}
+	case d.opts.MaxChars > 0 && d.tooLong(b):
+		return &RecordError{Record: rec, Offset: offset, Err: ErrLong}
+	case d.stray:
+		cause = ErrMalformed
+	case d.checked && len(d.tokens) != len(d.declared):
+		cause = ErrTokens
+	}
+	for k := range d.cols {
+		c := &d.cols[k]
+		if c.token < 0 || c.token >= len(d.tokens) {
+			c.appendNull(d.rows)
+			continue
+		}
+		tok := &d.tokens[c.token]
+		s := d.value(b, c.token)
+		if len(s) == 0 {
+			if !tok.quoted {
+				c.appendNull(d.rows)
+				continue
+			}
+			s = []byte(d.opts.EmptyValue)
+		}
+		if len(s) == len(d.opts.NullValue) && string(s) == d.opts.NullValue {
+			c.appendNull(d.rows)
+			continue
+		}
+		if !d.append(c, s) {
+			c.appendNull(d.rows)
+			if cause == nil {
+				cause = ErrPartial
+			}
+		}
+	}
+	d.rows++
+	d.stats.Records++
+	if cause == nil {
+		return nil
+	}
+	d.stats.Records--
+	d.rows--
+	return d.bad(rec, offset, cause, false)
+}
+
+func (d *Decoder) tooLong(b []byte) bool {
+	for k := range d.tokens {
+		if len(d.value(b, k)) > d.opts.MaxChars {
+			return true
+		}
+	}
+	return false
+}
+
+// bad ends a malformed row by the mode; whole means that it was not appended.
+func (d *Decoder) bad(rec []byte, offset int, cause error, whole bool) error {
+	d.stats.Records++
+	d.stats.Corrupt++
+	switch {
+	case d.opts.Mode != Permissive:
+		if !whole {
+			for k := range d.cols {
+				d.cols[k].truncate(d.rows)
+			}
+		}
+		if d.opts.Mode == DropMalformed {
+			d.stats.Dropped++
+			return nil
+		}
+		return &RecordError{Record: rec, Offset: offset, Err: cause}
+	case whole:
+		for k := range d.cols {
+			d.cols[k].appendNull(d.rows)
+		}
+	}
+	if d.corrupt >= 0 {
+		c := &d.cols[d.corrupt]
+		c.truncate(d.rows)
+		c.v.AppendStr(rec)
+	}
+	d.rows++
+	return nil
+}
+
+// HeaderError says that a header does not name the columns of the schema.
+type HeaderError struct{ Header, Schema []string }
+
+func (e *HeaderError) Error() string {
+	return fmt.Sprintf("CSV header does not conform to the schema (enforceSchema=false): header %s, schema %s",
+		strings.Join(e.Header, ", "), strings.Join(e.Schema, ", "))
+}
+
+// checkHeader compares the header with the schema unless that is enforced.
+func (d *Decoder) checkHeader(b []byte) error {
+	if d.opts.EnforceSchema {
+		return nil
+	}
+	names := headerNames(&d.tokenizer, b)
+	same := len(names) == len(d.declared)
+	for i := 0; same && i < len(names); i++ {
+		same = names[i] == d.declared[i] || !d.caseful && strings.EqualFold(names[i], d.declared[i])
+	}
+	if same {
+		return nil
+	}
+	return &HeaderError{Header: names, Schema: d.declared}
+}
+
+// headerNames returns the tokens of a header; blanks outside quotes are cut.
+func headerNames(t *tokenizer, b []byte) []string {
+	names := make([]string, len(t.tokens))
+	for k := range t.tokens {
+		names[k] = string(t.value(b, k))
+		if !t.tokens[k].quoted {
+			names[k] = strings.TrimSpace(names[k])
+		}
+	}
+	return names
+}

@@ -1,0 +1,206 @@
+package text
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"pipelines/spec/option"
+	"pipelines/tables/column"
+	"pipelines/tables/format"
+	"pipelines/tables/format/block"
+	"pipelines/tables/schema"
+)
+
+// maxBatchBytes ends a batch early, so that the offsets of text vectors fit.
+const maxBatchBytes = 512 << 20
+
+// Format is the text format.
+type Format struct{}
+
+// New returns the format.
+func New() Format { return Format{} }
+
+// Name returns text.
+func (Format) Name() string { return "text" }
+
+// Fields returns the reader and writer options.
+func (Format) Fields() []option.Field {
+	return []option.Field{
+		{Name: "wholeText", Type: option.TypeBool, Default: "false", Doc: "A file is one row."},
+		{Name: "lineSep", Type: option.TypeString, Doc: "What ends a row; any line break by default."},
+		{Name: "encoding", Aliases: []string{"charset"}, Type: option.TypeString, Default: "UTF-8", Doc: "Only UTF-8 is supported."},
+		{Name: "compression", Type: option.TypeString, Default: "none", Doc: "What the writer compresses with: none, gzip or zstd."},
+	}
+}
+
+// Infer returns the one column.
+func (Format) Infer(context.Context, []format.Input, format.ReadSpec) (schema.Schema, error) {
+	return schema.Schema{Fields: []schema.Field{{Name: "value", Type: schema.Of(schema.String), Nullable: true}}}, nil
+}
+
+// Open starts reading one file.
+func (Format) Open(_ context.Context, in format.Input, spec format.ReadSpec) (format.Scanner, error) {
+	if n := len(spec.Columns.Fields); n > 1 || n == 1 && spec.Columns.Fields[0].Type.Kind != schema.String {
+		return nil, fmt.Errorf("text files have one column of type STRING, not %s", spec.Columns.DDL())
+	}
+	if e := spec.Options["encoding"]; e != "" && !strings.EqualFold(e, "UTF-8") {
+		return nil, fmt.Errorf("option encoding: %q is not supported: only UTF-8 is", e)
+	}
+	r, err := block.Open(in)
+	if err != nil {
+		return nil, err
+	}
+	s := &scanner{r: r, spec: spec, rows: spec.BatchRows, sep: []byte(spec.Options["linesep"]),
+		whole: strings.EqualFold(spec.Options["wholetext"], "true")}
+	if s.rows <= 0 {
+		s.rows = column.BatchRows
+	}
+	return s, nil
+}
+
+// scanner reads one file.
+type scanner struct {
+	r       *block.Reader
+	spec    format.ReadSpec
+	rows    int
+	sep     []byte
+	whole   bool
+	cur     block.Block
+	done    bool
+	records int64
+}
+
+// Next returns the next batch.
+func (s *scanner) Next() (*column.Batch, error) {
+	if s.done {
+		return nil, io.EOF
+	}
+	b := s.spec.Pool.Batch()
+	var v *column.Vector
+	if len(s.spec.Columns.Fields) == 1 {
+		v = s.spec.Pool.Vector(s.spec.Columns.Fields[0].Type)
+		b.Cols = append(b.Cols, v)
+	}
+	var err error
+	for size := 0; b.Len < s.rows && size < maxBatchBytes; b.Len++ {
+		var line []byte
+		if line, err = s.line(); err != nil {
+			break
+		}
+		if v != nil {
+			v.AppendStr(line)
+		}
+		size += len(line)
+	}
+	s.records += int64(b.Len)
+	s.done = err != nil
+	if err == io.EOF && b.Len > 0 {
+		err = nil
+	}
+	if err != nil || b.Len == 0 {
+		b.Release()
+		return nil, err
+	}
+	return b, nil
+}
+
+// line returns the next row's text.
+func (s *scanner) line() ([]byte, error) {
+	switch {
+	case s.whole && s.records > 0:
+		return nil, io.EOF
+	case s.whole:
+		b, err := s.r.All()
+		s.rows = 1
+		return b.Buf[b.From:b.End], err
+	case len(s.sep) > 0:
+		rec, _, err := s.r.Records(s.sep)
+		return rec, err
+	}
+	if s.cur.From == s.cur.End {
+		next, err := s.r.Lines()
+		if err != nil {
+			return nil, err
+		}
+		s.cur = next
+	}
+	b := s.cur.Buf[s.cur.From:s.cur.End]
+	n := bytes.IndexByte(b, '\n')
+	if n < 0 {
+		n = len(b) - 1
+	}
+	next := n + 1
+	if k := bytes.IndexByte(b[:n+1], '\r'); k >= 0 {
+		if n, next = k, k+1; next < len(b) && b[next] == '\n' {
+			next++
+		}
+	}
+	s.cur.From += next
+	return b[:n], nil
+}
+
+// Counts returns what was met so far.
+func (s *scanner) Counts() format.Counts {
+	return format.Counts{Records: s.records, Bytes: s.r.Bytes()}
+}
+
+// Close closes the file.
+func (s *scanner) Close() error { return s.r.Close() }
+
+// writer writes one file.
+type writer struct {
+	out  *block.Writer
+	buf  []byte
+	sep  string
+	rows int64
+}
+
+// Create starts writing one file.
+func (Format) Create(w io.Writer, spec format.WriteSpec) (format.Writer, error) {
+	if len(spec.Schema.Fields) != 1 || spec.Schema.Fields[0].Type.Kind != schema.String {
+		return nil, fmt.Errorf("text files have one column of type STRING, not %s", spec.Schema.DDL())
+	}
+	out, err := block.NewWriter(w, spec.Options["compression"])
+	if err != nil {
+		return nil, err
+	}
+	sep := spec.Options["linesep"]
+	if sep == "" {
+		sep = "\n"
+	}
+	return &writer{out: out, sep: sep}, nil
+}
+
+// Write adds the selected rows of b; a null is an empty line.
+func (w *writer) Write(b *column.Batch) error {
+	w.buf = w.buf[:0]
+	for k := range b.Rows() {
+		i := k
+		if b.Sel != nil {
+			i = int(b.Sel[k])
+		}
+		v := b.Cols[0]
+		for v.Dict != nil && !v.IsNull(i) {
+			v, i = v.Dict, int(v.Index[i])
+		}
+		if !v.IsNull(i) {
+			w.buf = append(w.buf, v.Str(i)...)
+		}
+		w.buf = append(w.buf, w.sep...)
+	}
+	w.rows += int64(b.Rows())
+	_, err := w.out.Write(w.buf)
+	return err
+}
+
+// Size returns the bytes written so far.
+func (w *writer) Size() int64 { return w.out.Size() }
+
+// Close finishes the file.
+func (w *writer) Close() (format.FileStats, error) {
+	err := w.out.Close()
+	return format.FileStats{Rows: w.rows, Bytes: w.out.Size()}, err
+}
