@@ -83,7 +83,9 @@ type writeOptions struct {
 	pools      *pools
 }
 
-const defaultGroupBytes = 128 << 20
+// defaultGroupBytes bounds a row group before compression. Small groups keep the
+// buffers in use small and warm; their cost is a few hundred bytes of footer.
+const defaultGroupBytes = 24 << 20
 
 // Create starts a file.
 func (f *Format) Create(w io.Writer, spec format.WriteSpec) (format.Writer, error) {
@@ -110,7 +112,7 @@ func (f *Format) Fields() []option.Field {
 		{Name: "compression", Type: option.TypeEnum, Default: "snappy",
 			Values: []string{"snappy", "zstd", "gzip", "none", "uncompressed"},
 			Doc:    "Codec of the pages of written files."},
-		{Name: "parquet.block.size", Type: option.TypeBytes, Default: "128m",
+		{Name: "parquet.block.size", Type: option.TypeBytes, Default: "24m",
 			Doc: "Size, before compression, at which a row group of a written file ends."},
 		{Name: verifyOption, Type: option.TypeBool, Default: "true",
 			Doc: "Check the checksums of pages that have one."},
