@@ -2,6 +2,7 @@ package tables
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -28,7 +29,12 @@ type Change struct {
 	Operation string
 
 	txns []commitlog.Txn
+	info map[string]json.RawMessage
 }
+
+// Info returns a field that the writer added to the commit's provenance, or
+// nil.
+func (c *Change) Info(field string) json.RawMessage { return c.info[field] }
 
 // Txn returns the version of an application that the change committed.
 func (c *Change) Txn(appID string) (version int64, ok bool) {
@@ -82,7 +88,7 @@ func (t *Table) missing(ctx context.Context, v int64) error {
 }
 
 func changeOf(v int64, c *commitlog.Commit) *Change {
-	out := &Change{Version: v, Operation: c.Info.Operation, txns: c.Txns, Adds: make([]File, len(c.Adds)), Removes: make([]File, len(c.Removes))}
+	out := &Change{Version: v, Operation: c.Info.Operation, txns: c.Txns, info: c.Info.Extra, Adds: make([]File, len(c.Adds)), Removes: make([]File, len(c.Removes))}
 	if c.Info.Timestamp > 0 {
 		out.Time = time.UnixMilli(c.Info.Timestamp)
 	}

@@ -18,7 +18,7 @@ const filePrefix = "part-pl-"
 
 // FileName says which flow and epoch a data file belongs to.
 type FileName struct {
-	AppID string // of the flow's txn: letters, digits and dashes
+	AppID string // of the flow's txn: letters, digits, dashes; may be empty
 	Epoch int64
 	// Extension is that of the format with its dot (".snappy.parquet").
 	Extension string
@@ -32,20 +32,21 @@ func (n FileName) New() string {
 
 // parseFileName reads the name (without folders) of one of our data files.
 func parseFileName(name string) (FileName, bool) {
+	const idLen = 36
 	rest, ok := strings.CutPrefix(name, filePrefix)
-	parts := strings.SplitN(rest, "_", 3)
-	if !ok || len(parts) != 3 || parts[0] == "" {
+	last := strings.LastIndexByte(rest, '_')
+	if !ok || last < 0 || len(rest)-last-1 < idLen {
 		return FileName{}, false
 	}
-	epoch, err := strconv.ParseInt(parts[1], 10, 64)
+	app := strings.LastIndexByte(rest[:last], '_')
+	if app < 0 {
+		return FileName{}, false
+	}
+	epoch, err := strconv.ParseInt(rest[app+1:last], 10, 64)
 	if err != nil {
 		return FileName{}, false
 	}
-	const idLen = 36
-	if len(parts[2]) < idLen {
-		return FileName{}, false
-	}
-	return FileName{parts[0], epoch, parts[2][idLen:]}, true
+	return FileName{rest[:app], epoch, rest[last+1+idLen:]}, true
 }
 
 // CreateFile starts a data file under a key relative to the table's folder. It

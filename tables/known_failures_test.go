@@ -94,7 +94,7 @@ func TestB74(t *testing.T) {
 // many sizes; after room is made, everything is there once.
 func TestB26(t *testing.T) {
 	ctx := t.Context()
-	for limit := int64(600); limit < 12_000; limit += 150 {
+	for limit := int64(600); limit < 12_000; limit += 350 {
 		disk := memory.New(memory.Options{Limit: limit})
 		opts := Options{Store: disk, Folder: "t"}
 		full := false

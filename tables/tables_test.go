@@ -109,8 +109,14 @@ func TestAppendOverwriteReopen(t *testing.T) {
 	tx.Overwrite()
 	tx.AddFiles(newFile("new.parquet", 7))
 	tx.SetInfo("pipelines", json.RawMessage(`{"epoch": 3, "offsets": {"a":[1,2]}}`))
-	must[int64](t)(tx.Commit(ctx))
+	v := must[int64](t)(tx.Commit(ctx))
 	same(t, table)
+	_ = table.Changes(ctx, v, func(c *Change) bool {
+		if string(c.Info("pipelines")) != `{"epoch":3,"offsets":{"a":[1,2]}}` || c.Operation != "WRITE" || !c.DataRemoved {
+			t.Errorf("change %+v", c)
+		}
+		return true
+	})
 	if got := fileKeys(table.Known()); got != "new.parquet" {
 		t.Errorf("after the overwrite: %s", got)
 	}
@@ -341,32 +347,48 @@ func TestChanges(t *testing.T) {
 
 func TestOrphans(t *testing.T) {
 	ctx := t.Context()
-	table := create(t, options())
-	name := func(app string, epoch int64) string {
-		key := FileName{app, epoch, ".snappy.parquet"}.New()
-		if err := table.opts.Store.Put(ctx, table.Key(key), nil); err != nil {
+	now := time.Unix(1_700_000_000, 0)
+	store := memory.New(memory.Options{Now: func() time.Time { return now }})
+	table := create(t, Options{Store: store, Folder: "t/x", Now: func() time.Time { return now }})
+	put := func(key string) string {
+		if err := store.Put(ctx, table.Key(key), nil); err != nil {
 			t.Fatal(err)
 		}
 		return key
 	}
-	const app = "0000-aa"
-	committed, old, dead, staged := name(app, 4), name(app, 3), name(app, 5), name(app, 5)
-	other, foreign := name("other", 9), "day=1/part-0.parquet"
-	_ = table.opts.Store.Put(ctx, table.Key(foreign), nil)
-	_ = table.opts.Store.Put(ctx, table.Key("_pipelines/"+dead), nil)
-	add(t, table, app, 4, committed)
-	n, err := table.RemoveOrphans(ctx, app, map[string]bool{staged: true})
-	if n != 1 || err != nil {
-		t.Fatal(n, err)
-	}
-	for _, key := range []string{committed, old, staged, other, foreign, "_pipelines/" + dead} {
-		if _, err := table.opts.Store.Stat(ctx, table.Key(key)); err != nil {
-			t.Error(err)
+	name := func(app string, epoch int64) string { return put(FileName{app, epoch, ".snappy.parquet"}.New()) }
+	const app = "0000_aa"
+	ancient := name(app, 1)
+	now = now.Add(8 * 24 * time.Hour)
+	committed, removed, old, dead, staged := name(app, 4), name(app, 3), name(app, 3), name(app, 5), name(app, 5)
+	view, other, foreign := name("", 2), name("other", 9), put("day=1/part-0.parquet")
+	hidden := put("_pipelines/" + dead)
+	add(t, table, app, 3, removed)
+	tx := must[*Transaction](t)(table.Begin(ctx))
+	tx.Overwrite()
+	tx.AddFiles(newFile(committed, 1))
+	tx.SetTxn(app, 4)
+	must[int64](t)(tx.Commit(ctx))
+	check := func(wantGone int, gone []string, stay ...string) {
+		t.Helper()
+		for _, key := range stay {
+			if _, err := store.Stat(ctx, table.Key(key)); err != nil {
+				t.Error(err)
+			}
+		}
+		for _, key := range gone {
+			if _, err := store.Stat(ctx, table.Key(key)); !errors.Is(err, stores.ErrNotExist) {
+				t.Errorf("%s: %v", key, err)
+			}
+		}
+		if len(gone) != wantGone {
+			t.Errorf("%d deleted, want %d", wantGone, len(gone))
 		}
 	}
-	if _, err := table.opts.Store.Stat(ctx, table.Key(dead)); !errors.Is(err, stores.ErrNotExist) {
-		t.Error(err)
-	}
+	n := must[int](t)(table.RemoveOrphans(ctx, app, map[string]bool{staged: true}))
+	check(n, []string{old, dead}, ancient, committed, removed, staged, view, other, foreign, hidden)
+	n = must[int](t)(table.RemoveOrphans(ctx, "", nil))
+	check(n, []string{view}, ancient, committed, removed, staged, other, foreign, hidden)
 }
 
 func BenchmarkEpoch(b *testing.B) {

@@ -164,6 +164,16 @@ func (v *View) Files() []*File {
 	return out
 }
 
+// Knows reports whether the path is that of a live file, or of one that was
+// removed and whose tombstone is still kept.
+func (s *State) Knows(path string) bool {
+	if s.index[path] != nil {
+		return true
+	}
+	_, ok := s.tombs[path]
+	return ok
+}
+
 // Checkpoint is a state as a log checkpoint holds it.
 type Checkpoint struct {
 	View
