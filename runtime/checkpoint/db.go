@@ -239,3 +239,19 @@ func (d *DB) Close() error {
 	}
 	return nil
 }
+
+// View opens a checkpoint for a look: it reads without the lock that a running
+// flow holds, or says that one is running.
+func View(path string) (*DB, error) {
+	if err := checkFile(path); err != nil {
+		return nil, err
+	}
+	db, err := bolt.Open(path, 0o644, &bolt.Options{Timeout: 100 * time.Millisecond, ReadOnly: true})
+	if errors.Is(err, berrors.ErrTimeout) {
+		return nil, fmt.Errorf("look at checkpoint %s: %w", path, ErrLocked)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look at checkpoint %s: %w", path, err)
+	}
+	return &DB{path: path, bolt: db}, nil
+}
