@@ -54,8 +54,6 @@ type Attempt struct {
 	ReplacesAll bool
 	// Removes are the paths of the files that it removes.
 	Removes []string
-	// Changes says that it writes metadata or protocol.
-	Changes bool
 	// Isolation is the table's.
 	Isolation Isolation
 }

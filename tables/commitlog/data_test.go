@@ -113,7 +113,7 @@ func showValues(m map[string]*string) string {
 }
 
 func runJudge(d *datadriven.TestData, c *Commit) string {
-	a := &Attempt{Reads: d.HasArg("reads"), ReplacesAll: d.HasArg("all"), Changes: d.HasArg("changes")}
+	a := &Attempt{Reads: d.HasArg("reads"), ReplacesAll: d.HasArg("all")}
 	if d.HasArg("ws") {
 		a.Isolation = WriteSerializable
 	}
