@@ -10,11 +10,12 @@ import (
 // builder makes the operators of a plan from the root down: the operator of a
 // node knows whom it pushes to.
 type builder struct {
-	env  Env
-	p    *Plan
-	drop bool // rows whose expressions fail are dropped and counted
-	// join is the first input that a build failed on, for messages.
-	sites int
+	env   Env
+	p     *Plan
+	drop  bool // rows whose expressions fail are dropped and counted
+	sites int  // operators without an id of their own, for state
+	// limits are the rows that the filter above keeps of each partition.
+	limits map[*logical.Window]int
 }
 
 // Build makes the physical plan of root.
@@ -24,7 +25,7 @@ func Build(root logical.Node, env Env) (*Plan, error) {
 	for range env.Lanes {
 		p.evals = append(p.evals, &expr.Evaluation{Session: env.Session, Pool: env.Pool})
 	}
-	bd := &builder{env: env, p: p}
+	bd := &builder{env: env, p: p, limits: map[*logical.Window]int{}}
 	logical.WalkNode(root, func(n logical.Node) bool {
 		if e, ok := n.(*logical.Expect); ok && e.DropErrors {
 			bd.drop = true
@@ -61,6 +62,9 @@ func (bd *builder) build(n logical.Node, out port, phase int) (int, *mark, error
 		bd.p.leaves = append(bd.p.leaves, leaf{phase: phase, run: func() error { return runRange(bd.p, n, out) }})
 		return phase, &mark{}, nil
 	case *logical.Filter:
+		if w, k := topNLimit(n); w != nil {
+			bd.limits[w] = k
+		}
 		return bd.one(n, out, phase, bd.filter)
 	case *logical.Project:
 		return bd.one(n, out, phase, bd.project)

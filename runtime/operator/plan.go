@@ -165,8 +165,8 @@ func (p *Plan) Push(lane, scan int, b *column.Batch) error {
 	return p.ports[scan].out.push(lane, b)
 }
 
-// EndScan says that the scan has no more rows in this step. All lanes must
-// have returned from Push.
+// EndScan says that the scan has no more rows in this step. No Push of any
+// scan may be running: operators emit on lane 0.
 func (p *Plan) EndScan(scan int) error {
 	if p.ports[scan].ended {
 		return nil

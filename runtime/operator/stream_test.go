@@ -242,3 +242,41 @@ func notAfter(a, b logical.Expr, distance int64) logical.Expr {
 	}
 	return &logical.Call{Fn: fn, Args: []logical.Expr{a, b}}
 }
+
+// rowNumber is row_number() over k, filtered to the first n rows.
+func rowNumber(in logical.Node, cols []logical.Attr, descending bool, n int64, mode logical.OutputMode) logical.Node {
+	rn := logical.Attr{ID: 30, Name: "rn", Type: i32}
+	w := &logical.Window{
+		Input: in, PartitionBy: []logical.Expr{cols[1].Ref()}, OrderBy: []logical.SortKey{{Expr: cols[0].Ref(), Descending: descending}},
+		Calls: []logical.WindowCall{{Fn: &funcs.BoundWindow{Fn: &funcs.WindowFunction{Name: "row_number"}, Kind: funcs.RowNumber, Result: i32, FixedFrame: true}, Attr: rn}},
+		State: &logical.StateInfo{ID: "rn", EventTime: 1, Mode: mode},
+	}
+	return &logical.Filter{Input: w, Cond: optest.Call("<=", rn.Ref(), optest.Value(i32, int32(n)))}
+}
+
+func ranked(r optest.Row, rank int32) optest.Row { return append(append(optest.Row{}, r...), rank) }
+
+func TestTopNUpdate(t *testing.T) {
+	for _, o := range resumes() {
+		e, cols := events("e", 1, 0)
+		d := drive(t, rowNumber(e, cols, true, 2, logical.Update), o, nil)
+		d.batch(optest.Input{"e": {ev(1, "a"), ev(2, "a"), ev(3, "b")}}, ranked(ev(2, "a"), 1), ranked(ev(1, "a"), 2), ranked(ev(3, "b"), 1))
+		d.batch(optest.Input{"e": {ev(1.5, "a")}}, ranked(ev(1.5, "a"), 2))
+		d.batch(optest.Input{"e": {ev(1, "a"), ev(1.2, "b")}}, ranked(ev(1.2, "b"), 2))
+		d.batch(optest.Input{"e": {ev(9, "a")}}, ranked(ev(9, "a"), 1), ranked(ev(2, "a"), 2))
+		d.r.Close()
+	}
+}
+
+func TestFirstRowAppend(t *testing.T) {
+	for _, o := range resumes() {
+		e, cols := events("e", 1, 5*sec)
+		d := drive(t, rowNumber(e, cols, false, 1, logical.Append), o, map[string]int64{"e": 5 * sec})
+		d.batch(optest.Input{"e": {ev(10, "a"), ev(12, "b")}})
+		d.batch(optest.Input{"e": {ev(9, "a"), ev(13, "b")}})
+		d.batch(optest.Input{"e": {ev(15, "c")}}, ranked(ev(9, "a"), 1))
+		d.batch(optest.Input{"e": {ev(30, "a")}}, ranked(ev(12, "b"), 1), ranked(ev(15, "c"), 1))
+		d.batch(optest.Input{"e": {ev(60, "b")}})
+		d.r.Close()
+	}
+}

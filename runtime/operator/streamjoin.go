@@ -24,6 +24,7 @@ type streamJoin struct {
 	timed       bool
 	late, evict int64
 	open        int // inputs that have not ended
+	lane        int // of the push that holds the lock
 
 	mu     sync.Mutex // guards all state and below
 	probes []int32
@@ -254,6 +255,7 @@ func (s *joinState) push(lane int, b *column.Batch) error {
 	j := s.j
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.lane = lane
 	if s.time >= 0 && j.timed {
 		keep := onTime(b.Cols[s.time], rows, j.late)
 		j.counts.LateRows += int64(len(rows) - len(keep))
@@ -421,7 +423,7 @@ func (s *joinState) combine(b *column.Batch, probes, builds []int32, output bool
 }
 
 func (s *joinState) emit(b *column.Batch, probes, builds []int32) error {
-	return pushFresh(s.j.out, 0, s.combine(b, probes, builds, true))
+	return pushFresh(s.j.out, s.j.lane, s.combine(b, probes, builds, true))
 }
 
 // semiHits emits the pushed left rows that have a partner, once.
@@ -439,7 +441,7 @@ func (s *joinState) semiHits(b *column.Batch) error {
 	}
 	nb := selected(j.p.env.Pool, b, hit)
 	defer nb.Release()
-	return j.out.push(0, nb)
+	return j.out.push(j.lane, nb)
 }
 
 // uncount notes the removal of a row. One that came and went in this step was
@@ -467,5 +469,5 @@ func (s *joinState) semiPartners() error {
 	if len(hit) == 0 {
 		return nil
 	}
-	return pushFresh(j.out, 0, other.rows.store.batch(hit))
+	return pushFresh(j.out, j.lane, other.rows.store.batch(hit))
 }

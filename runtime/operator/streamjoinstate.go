@@ -104,6 +104,7 @@ func (j *streamJoin) endInput() error {
 	if j.open > 0 {
 		return nil
 	}
+	j.lane = 0
 	if j.timed {
 		for _, s := range j.sides {
 			if err := s.expire(j.evict); err != nil {

@@ -1,0 +1,463 @@
+package operator
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"sync"
+
+	"pipelines/sqlplan/funcs"
+	"pipelines/sqlplan/logical"
+	"pipelines/tables/column"
+	"pipelines/tables/schema"
+)
+
+// topN is row_number() over a stream under a filter that keeps the first rows
+// of each partition: the rows kept by partition are state. In update mode the
+// ranks that changed come out at the end of the step. In append mode, which
+// takes one row a partition ordered by event time, the row comes out when the
+// watermark says that no earlier one can come; its partition is remembered.
+type topN struct {
+	p      *Plan
+	out    port
+	n      *logical.Window
+	limit  int
+	input  *program // partition, then order
+	nparts int
+	orders []sortOrder
+	time   int // event-time column of the input, -1
+	drop   bool
+	sel    [][]int32
+
+	timed       bool
+	late, evict int64
+
+	mu      sync.Mutex // guards below
+	table   *groupTable
+	store   *rowStore // the input's columns, then the sort key
+	groups  []int32
+	ranks   []int32     // limit row ids a group, in order
+	kept    []int32     // rows by group
+	done    []bool      // append: the row came out
+	pending []int32     // append: groups whose row has not come out
+	listed  column.Bits // append: the group was in pending
+	changed []int32     // first changed rank by group, limit when none
+	touched changeLog
+	log     changeLog
+	keys    *column.Vector
+	dead    int
+	counts  OperatorCount
+	buf     []byte
+
+	restored bool
+}
+
+const maxTopN = 1000
+
+// topNLimit finds how many rows of each partition a filter above the window
+// keeps; 0 when it is not of that form.
+func topNLimit(f *logical.Filter) (*logical.Window, int) {
+	names := map[logical.ColumnID]logical.ColumnID{}
+	n := f.Input
+	for {
+		p, ok := n.(*logical.Project)
+		if !ok {
+			break
+		}
+		for _, a := range p.Exprs {
+			if c, ok := a.Expr.(*logical.Column); ok && a.Attr.ID != c.Attr.ID {
+				names[a.Attr.ID] = c.Attr.ID
+			}
+		}
+		n = p.Input
+	}
+	w, ok := n.(*logical.Window)
+	if !ok || !w.Input.Streaming() || len(w.Calls) != 1 || w.Calls[0].Fn == nil || w.Calls[0].Fn.Kind != funcs.RowNumber {
+		return nil, 0
+	}
+	best := 0
+	for _, c := range logical.Conjuncts(f.Cond) {
+		if k := rankBound(c, w.Calls[0].Attr.ID, names); k > 0 && (best == 0 || k < best) {
+			best = k
+		}
+	}
+	return w, best
+}
+
+// rankBound reads rn = 1, rn <= n, rn < n and the same turned round.
+func rankBound(e logical.Expr, id logical.ColumnID, names map[logical.ColumnID]logical.ColumnID) int {
+	call, ok := e.(*logical.Call)
+	if !ok || len(call.Args) != 2 || call.Fn.Fn == nil {
+		return 0
+	}
+	op, a, b := call.Fn.Fn.Name, bare(call.Args[0]), bare(call.Args[1])
+	if _, ok := a.(*logical.Literal); ok {
+		a, b = b, a
+		op = map[string]string{">": "<", ">=": "<=", "=": "=", "==": "="}[op]
+	}
+	c, ok := a.(*logical.Column)
+	lit, ok2 := b.(*logical.Literal)
+	if !ok || !ok2 || lit.Value.IsNull(0) || !lit.Value.Type.IsInteger() {
+		return 0
+	}
+	from := c.Attr.ID
+	for {
+		next, ok := names[from]
+		if !ok {
+			break
+		}
+		from = next
+	}
+	k := integerAt(lit.Value, 0)
+	switch {
+	case from != id || k < 1 || k > math.MaxInt32:
+		return 0
+	case op == "<=", (op == "=" || op == "==") && k == 1:
+		return int(k)
+	case op == "<":
+		return int(k - 1)
+	}
+	return 0
+}
+
+// bare looks through implicit casts.
+func bare(e logical.Expr) logical.Expr {
+	for {
+		c, ok := e.(*logical.Cast)
+		if !ok || !c.To.IsInteger() {
+			return e
+		}
+		e = c.Input
+	}
+}
+
+func (bd *builder) streamWindow(n *logical.Window, out port) (port, watermarked, error) {
+	limit := bd.limits[n]
+	if limit == 0 || limit > maxTopN || n.State == nil {
+		return nil, nil, fmt.Errorf("build plan: a window function over a stream runs only as row_number() with a filter that keeps at most %d rows of each partition", maxTopN)
+	}
+	if n.State.Mode == logical.Complete {
+		return nil, nil, fmt.Errorf("build plan: row_number() over a stream cannot run in complete mode")
+	}
+	in := n.Input.Output()
+	t := &topN{p: bd.p, out: out, n: n, limit: limit, nparts: len(n.PartitionBy), orders: ordersOf(n.OrderBy), time: -1, drop: bd.drop,
+		sel: make([][]int32, bd.env.Lanes), keys: column.New(schema.Of(schema.Binary))}
+	exprs := append([]logical.Expr{}, n.PartitionBy...)
+	for _, k := range n.OrderBy {
+		exprs = append(exprs, k.Expr)
+	}
+	if n.State.EventTime >= 0 {
+		t.time = logical.IndexOf(in, n.State.EventTime)
+	}
+	if n.State.Mode == logical.Append && (limit != 1 || t.time < 0 || len(n.OrderBy) == 0 || n.OrderBy[0].Descending || !isColumn(n.OrderBy[0].Expr, in[t.time].ID)) {
+		return nil, nil, fmt.Errorf("build plan: in append mode row_number() over a stream gives only the first row of each partition by event time")
+	}
+	var err error
+	if t.input, err = bd.program(exprs, in); err != nil {
+		return nil, nil, err
+	}
+	t.table = newGroupTable(exprTypes(n.PartitionBy))
+	t.store = newRowStore(bd.env.Pool, append(append([]logical.Attr{}, in...), logical.Attr{Type: schema.Of(schema.Binary)}))
+	bd.add(t)
+	bd.p.state = append(bd.p.state, t)
+	return t, t, nil
+}
+
+func (t *topN) setWatermarks(late, evict int64, ok bool) { t.late, t.evict, t.timed = late, evict, ok }
+
+func (t *topN) outputWatermark(w int64) int64 { return w }
+
+func (t *topN) begin(*stepState) error {
+	t.counts = OperatorCount{}
+	if t.restored && t.n.State.Mode == logical.Append {
+		for g := range int32(len(t.kept)) {
+			if t.kept[g] > 0 && !t.done[g] {
+				t.pending = append(t.pending, g)
+			}
+			t.listed = t.listed.Grow(int(g) + 1)
+			t.listed.Set(int(g))
+		}
+	}
+	t.restored = false
+	return nil
+}
+
+func (t *topN) close() { t.store.reset() }
+
+func (t *topN) push(lane int, b *column.Batch) error {
+	vecs, err := t.input.run(lane, b)
+	if err != nil {
+		return err
+	}
+	defer releaseAll(vecs)
+	rows, err := t.p.usable(vecs, b, &t.sel[lane], t.drop)
+	if err != nil {
+		return err
+	}
+	if rows == nil {
+		t.sel[lane] = identity(b.Len, t.sel[lane])
+		rows = rowsOf(b, t.sel[lane])
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.time >= 0 && t.timed && t.n.State.Mode == logical.Append {
+		keep := onTime(b.Cols[t.time], rows, t.late)
+		t.counts.LateRows += int64(len(rows) - len(keep))
+		rows = keep
+	}
+	t.groups = grow(t.groups, len(rows))
+	t.table.assign(vecs[:t.nparts], rows, t.groups)
+	t.widen()
+	for k, r := range rows {
+		t.offer(b, vecs[t.nparts:], int(r), t.groups[k])
+	}
+	if m := t.p.env.Memory; m > 0 && t.store.bytes()+t.table.bytes() > m {
+		return overBudget("row_number", m)
+	}
+	return nil
+}
+
+func (t *topN) widen() {
+	for len(t.kept) < t.table.groups {
+		t.kept, t.done, t.changed = append(t.kept, 0), append(t.done, false), append(t.changed, int32(t.limit))
+		t.ranks = append(t.ranks, make([]int32, t.limit)...)
+	}
+}
+
+// sortKey returns the key of a kept row.
+func (t *topN) sortKey(id int32) []byte {
+	c, r := t.store.place(int(id))
+	cols := t.store.chunks[c].Cols
+	return cols[len(cols)-1].Str(r)
+}
+
+// offer keeps row r if it is among the first of its partition. Rows with equal
+// keys rank in order of arrival.
+func (t *topN) offer(b *column.Batch, order []*column.Vector, r int, g int32) {
+	if t.done[g] {
+		return
+	}
+	t.buf = t.buf[:0]
+	for i, v := range order {
+		t.buf = appendSortKey(t.buf, v, r, t.orders[i])
+	}
+	t.insert(b.Cols, r, t.buf, g)
+}
+
+// insert puts a row into its place in the ranks of group g.
+func (t *topN) insert(cols []*column.Vector, r int, key []byte, g int32) {
+	ranks := t.ranks[int(g)*t.limit : int(g)*t.limit+t.limit]
+	n := int(t.kept[g])
+	at := sort.Search(n, func(k int) bool { return bytes.Compare(t.sortKey(ranks[k]), key) > 0 })
+	if at == t.limit {
+		return
+	}
+	if n == t.limit {
+		t.dead++
+	} else {
+		t.kept[g]++
+		n++
+	}
+	copy(ranks[at+1:n], ranks[at:n-1])
+	ranks[at] = int32(t.store.rows)
+	t.keys.Truncate(0)
+	t.keys.AppendStr(key)
+	last := t.store.last()
+	for i, v := range cols {
+		column.AppendRow(last.Cols[i], v, r)
+	}
+	column.AppendRow(last.Cols[len(cols)], t.keys, 0)
+	last.Len++
+	t.store.rows++
+	t.changed[g] = min(t.changed[g], int32(at))
+	t.touched.touch(g)
+	t.log.touch(g)
+}
+
+func (t *topN) end() error {
+	var err error
+	var groups []int32
+	t.touched.flush(&entryWriter{}, func(g int32) { groups = append(groups, g) })
+	t.counts.Updated = int64(len(groups))
+	if t.n.State.Mode == logical.Append {
+		err = t.endAppend(groups)
+	} else {
+		err = t.emitChanged(groups)
+	}
+	for _, g := range groups {
+		t.changed[g] = int32(t.limit)
+	}
+	if err != nil {
+		return err
+	}
+	t.compact()
+	return t.out.end()
+}
+
+// endAppend emits the first rows that no earlier row can precede.
+func (t *topN) endAppend(groups []int32) error {
+	for _, g := range groups {
+		if !t.listed.Get(int(g)) {
+			t.listed = t.listed.Grow(int(g) + 1)
+			t.listed.Set(int(g))
+			t.pending = append(t.pending, g)
+		}
+	}
+	var out []int32
+	left := t.pending[:0]
+	for _, g := range t.pending {
+		c, r := t.store.place(int(t.ranks[g]))
+		if v := t.store.chunks[c].Cols[t.time]; v.IsNull(r) || timeAt(v, r) > t.evict {
+			left = append(left, g)
+			continue
+		}
+		out = append(out, g)
+		t.done[g] = true
+		t.log.touch(g)
+	}
+	t.pending = left
+	return t.emit(out, func(int32) int32 { return 0 })
+}
+
+// emitChanged emits, of each group, the rows from the first changed rank on.
+func (t *topN) emitChanged(groups []int32) error {
+	return t.emit(groups, func(g int32) int32 { return t.changed[g] })
+}
+
+func (t *topN) emit(groups []int32, from func(g int32) int32) error {
+	var ids []int32
+	var ranks []int64
+	flush := func() error {
+		if len(ids) == 0 {
+			return nil
+		}
+		b := t.store.batch(ids)
+		key := b.Cols[len(b.Cols)-1]
+		key.Release()
+		rn := t.p.env.Pool.Vector(t.n.Calls[0].Attr.Type)
+		for _, x := range ranks {
+			appendInt(rn, x)
+		}
+		b.Cols[len(b.Cols)-1] = rn
+		ids, ranks = ids[:0], ranks[:0]
+		return pushFresh(t.out, 0, b)
+	}
+	for _, g := range groups {
+		for k := from(g); k < t.kept[g]; k++ {
+			ids, ranks = append(ids, t.ranks[int(g)*t.limit+int(k)]), append(ranks, int64(k+1))
+		}
+		if len(ids) >= column.BatchRows {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return flush()
+}
+
+// compact moves the kept rows together when most are dead.
+func (t *topN) compact() {
+	if t.dead < 4*column.BatchRows || t.dead*2 < t.store.rows {
+		return
+	}
+	old := t.store
+	t.store, t.dead = newRowStore(old.pool, old.cols), 0
+	all := identity(column.BatchRows, nil)
+	var ids []int32
+	var to []*int32
+	move := func() {
+		b := old.batch(ids)
+		first := t.store.rows
+		t.store.add(b.Cols, all[:len(ids)])
+		b.Release()
+		for k, p := range to {
+			*p = int32(first + k)
+		}
+		ids, to = ids[:0], to[:0]
+	}
+	for g, n := range t.kept {
+		for k := range int(n) {
+			p := &t.ranks[g*t.limit+k]
+			ids, to = append(ids, *p), append(to, p)
+			if len(ids) == column.BatchRows {
+				move()
+			}
+		}
+	}
+	if len(ids) > 0 {
+		move()
+	}
+	old.reset()
+}
+
+// ID names the operator in the checkpoint.
+func (t *topN) ID() string { return t.n.State.ID }
+
+// Meaning says what the state means.
+func (t *topN) Meaning() string { return t.n.State.Meaning }
+
+func (t *topN) put(w *entryWriter, g int32) {
+	t.buf = t.table.storedKey(append(t.buf[:0], t.table.groupOf(g)), g)
+	n := len(t.buf)
+	flag := byte(0)
+	if t.done[g] {
+		flag = 1
+	}
+	t.buf = append(t.buf, flag)
+	for k := range int(t.kept[g]) {
+		c, r := t.store.place(int(t.ranks[int(g)*t.limit+k]))
+		t.buf = appendLong(t.buf, exact.row(nil, t.store.chunks[c].Cols, r))
+	}
+	w.write(t.buf, n)
+}
+
+// Changes hands out what changed since the last call.
+func (t *topN) Changes(put Put) {
+	w := &entryWriter{put: put}
+	t.log.flush(w, func(g int32) { t.put(w, g) })
+}
+
+// Snapshot hands out all partitions.
+func (t *topN) Snapshot(put Put) {
+	w := &entryWriter{put: put}
+	for g := range int32(len(t.kept)) {
+		t.put(w, g)
+	}
+}
+
+// Restore takes one partition.
+func (t *topN) Restore(key, value []byte) error {
+	if len(key) < 1 || len(value) < 1 {
+		return errState(t.ID())
+	}
+	g, ok := t.table.restoreKey(key[1:])
+	if !ok {
+		return errState(t.ID())
+	}
+	t.widen()
+	t.dead += int(t.kept[g])
+	t.kept[g], t.done[g] = 0, value[0] == 1
+	codec := newRowCodec(typesOf(t.store.cols))
+	for rest := value[1:]; len(rest) > 0; {
+		row, more, ok := cutLong(rest)
+		if !ok || codec.decode(row) != nil || int(t.kept[g]) == t.limit {
+			return errState(t.ID())
+		}
+		n := len(codec.cols) - 1
+		t.insert(codec.cols[:n], 0, slices.Clone(codec.cols[n].Str(0)), g)
+		rest = more
+	}
+	t.changed[g] = int32(t.limit)
+	t.touched.reset()
+	t.log.reset()
+	t.restored = true
+	return nil
+}
+
+func (t *topN) count() OperatorCount {
+	c := t.counts
+	c.ID, c.StateRows, c.StateBytes = t.n.State.ID, int64(t.store.rows-t.dead), t.store.bytes()+t.table.bytes()
+	return c
+}
