@@ -623,8 +623,6 @@ func bindTimestampDiff(s *Session, args []Arg) (*Bound, error) {
 			a, b := localMicros(c.Session, args[1]), localMicros(c.Session, args[2])
 			c.live(out, func(i int) {
 				switch {
-				case unit < unitDay:
-					out.I64[i] = (intAt(args[2], i) - intAt(args[1], i)) / unitMicros(unit)
 				case unit <= unitWeek:
 					out.I64[i] = (b(i) - a(i)) / unitMicros(unit)
 				default:

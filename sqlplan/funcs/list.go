@@ -9,7 +9,7 @@ import (
 var (
 	scalarLists = [][]*Function{
 		arithmeticFunctions, comparisonFunctions, stringFunctions, concatFunctions, mathFunctions,
-		conditionalFunctions, likeFunctions, regexpFunctions, datetimeFunctions, datetimeTextFunctions, bitwiseFunctions, hashFunctions, nestedFunctions,
+		conditionalFunctions, likeFunctions, regexpFunctions, datetimeFunctions, datetimeTextFunctions, bitwiseFunctions, hashFunctions, nestedFunctions, miscFunctions, encodeFunctions, urlFunctions,
 	}
 	aggregateLists = [][]*Aggregate{basicAggregates}
 	generatorLists = [][]*Generator{generators}

@@ -173,10 +173,7 @@ func shiftTime(s *Session, at, interval schema.Type, sign int64) Kernel {
 		case schema.YearMonthInterval:
 			return int64(v.I32[r]), 0, 0
 		case schema.DayTimeInterval:
-			if at.Kind == schema.Date {
-				return 0, v.I64[r] / text.MicrosPerDay, 0
-			}
-			return 0, 0, v.I64[r]
+			return 0, v.I64[r] / text.MicrosPerDay, v.I64[r] % text.MicrosPerDay
 		}
 		iv := calendarAt(v, r)
 		return int64(iv.Months), int64(iv.Days), iv.Micros

@@ -1,0 +1,303 @@
+package funcs
+
+import (
+	"pipelines/tables/column"
+	"pipelines/tables/schema"
+)
+
+var mapFunctions = []*Function{
+	define("map_keys", "map", "map_keys(map)", "The keys of a map.", signature{
+		params: []param{pMap}, infer: func(t []schema.Type) schema.Type { return schema.ArrayOf(*t[0].Key, false) },
+		kernel: func(c *Ctx, args []*vector, out *vector) { childLists(c, args[0], 0, out) },
+	}).example("SELECT map_keys(map(1, 'a', 2, 'b'))", "[1,2]"),
+	define("map_values", "map", "map_values(map)", "The values of a map.", signature{
+		params: []param{pMap}, infer: func(t []schema.Type) schema.Type { return schema.ArrayOf(*t[0].Elem, t[0].ElemNullable) },
+		kernel: func(c *Ctx, args []*vector, out *vector) { childLists(c, args[0], 1, out) },
+	}).example("SELECT map_values(map(1, 'a', 2, 'b'))", `["a","b"]`),
+	define("map_entries", "map", "map_entries(map)", "The entries of a map as structs.", signature{
+		params: []param{pMap}, infer: func(t []schema.Type) schema.Type { return schema.ArrayOf(entryType(t[0]), false) },
+		kernel: func(c *Ctx, args []*vector, out *vector) {
+			dst, m := out.Children[0], args[0]
+			c.appendLists(out, func(i int) {
+				from, to := m.List(i)
+				for k, child := range m.Children {
+					column.AppendRange(dst.Children[k], child, from, to)
+				}
+				dst.Len += to - from
+			})
+		},
+	}).example("SELECT map_entries(map(1, 'a', 2, 'b'))", `[{"key":1,"value":"a"},{"key":2,"value":"b"}]`),
+	custom("map_contains_key", "map", "map_contains_key(map, key)", "True when the map has the key.", bindMapContains).
+		example("SELECT map_contains_key(map(1, 'a', 2, 'b'), 1)", "true"),
+	define("map_from_arrays", "map", "map_from_arrays(keys, values)", "A map of an array of keys and one of values.", signature{
+		params: []param{pArray, pArray}, infer: func(t []schema.Type) schema.Type {
+			return schema.MapOf(*t[0].Elem, *t[1].Elem, t[1].ElemNullable)
+		},
+		canFail: true, kernel: mapFromArraysKernel,
+		check: func(_ *Session, call string, args []Arg) error {
+			if t := args[0].Type; t.Kind == schema.Array && hasMap(*t.Elem) {
+				return errMapKey(call, *t.Elem)
+			}
+			return nil
+		},
+	}).example("SELECT map_from_arrays(array(1.0, 3.0), array('2', '4'))", `{1.0:"2",3.0:"4"}`),
+	custom("map_from_entries", "map", "map_from_entries(arrayOfEntries)", "A map of an array of structs of key and value.", bindMapFromEntries).
+		example("SELECT map_from_entries(array(struct(1, 'a'), struct(2, 'b')))", `{1:"a",2:"b"}`),
+	custom("map_concat", "map", "map_concat(map, ...)", "The entries of all maps in one.", bindMapConcat).
+		example("SELECT map_concat(map(1, 'a', 2, 'b'), map(3, 'c'))", `{1:"a",2:"b",3:"c"}`),
+	custom("str_to_map", "map", "str_to_map(text[, pairDelim[, keyValueDelim]])", "A map of a text of pairs; the delimiters are regular expressions.", bindStrToMap).
+		example("SELECT str_to_map('a:1,b:2,c:3', ',', ':')", `{"a":"1","b":"2","c":"3"}`),
+}
+
+// entryType is the struct of key and value of a map's entries.
+func entryType(t schema.Type) schema.Type {
+	return schema.StructOf(schema.Field{Name: "key", Type: *t.Key}, schema.Field{Name: "value", Type: *t.Elem, Nullable: t.ElemNullable})
+}
+
+func childLists(c *Ctx, m *vector, k int, out *vector) {
+	c.appendLists(out, func(i int) {
+		from, to := m.List(i)
+		column.AppendRange(out.Children[0], m.Children[k], from, to)
+	})
+}
+
+func bindMapContains(s *Session, args []Arg) (*Bound, error) {
+	const name = "map_contains_key"
+	if err := checkCount(name, 2, 2, len(args)); err != nil {
+		return nil, err
+	}
+	call, t, k := callText(name, args), args[0].Type, args[1].Type
+	if t.Kind == schema.Void || k.Kind == schema.Void {
+		return nil, errNullType(name, call)
+	}
+	if t.Kind != schema.Map {
+		return nil, errInputType(call, 0, `"MAP"`, args[0])
+	}
+	kt, ok := widerType(s, *t.Key, k)
+	if !ok {
+		return nil, errMismatch("MAP_FUNCTION_DIFF_TYPES", call, "Input to `"+name+`" should have been "MAP" followed by a value with same key type, but it's [`+
+			quoteType(t)+", "+quoteType(k)+"].", map[string]string{"functionName": "`" + name + "`", "dataType": `"MAP"`, "leftType": quoteType(t), "rightType": quoteType(k)})
+	}
+	return &Bound{
+		Args: []schema.Type{schema.MapOf(kt, *t.Elem, t.ElemNullable), kt}, Result: tBool, Nullable: args[0].Nullable || args[1].Nullable,
+		Kernel: func(c *Ctx, args []*vector, out *vector) {
+			keys := args[0].Children[0]
+			c.live(out, func(i int) {
+				from, to := args[0].List(i)
+				k := from
+				for k < to && !column.Equal(keys, k, args[1], i) {
+					k++
+				}
+				out.Bool[i] = k < to
+			})
+		},
+	}, nil
+}
+
+func mapFromArraysKernel(c *Ctx, args []*vector, out *vector) {
+	keys, values := args[0], args[1]
+	c.appendLists(out, func(i int) {
+		kf, kt := keys.List(i)
+		vf, vt := values.List(i)
+		if kt-kf != vt-vf {
+			c.Fail(out, i, NewError("ILLEGAL_ARGUMENT", "The key array and value array of MapData must have the same length.", nil))
+			return
+		}
+		start := out.Children[0].Len
+		for k := range kt - kf {
+			if err := appendEntry(c.Session, out, start, entry{keys.Children[0], kf + k, values.Children[0], vf + k}); err != nil {
+				dropEntries(out, start)
+				c.Fail(out, i, err)
+				return
+			}
+		}
+	})
+}
+
+func bindMapFromEntries(_ *Session, args []Arg) (*Bound, error) {
+	const name = "map_from_entries"
+	if err := checkCount(name, 1, 1, len(args)); err != nil {
+		return nil, err
+	}
+	t := args[0].Type
+	if t.Kind != schema.Array || t.Elem.Kind != schema.Struct || len(t.Elem.Fields) != 2 {
+		return nil, errInputType(callText(name, args), 0, `"ARRAY" of pair "STRUCT"`, args[0])
+	}
+	key, value := t.Elem.Fields[0], t.Elem.Fields[1]
+	if hasMap(key.Type) {
+		return nil, errMapKey(callText(name, args), key.Type)
+	}
+	return &Bound{
+		Args: []schema.Type{t}, Result: schema.MapOf(key.Type, value.Type, value.Nullable), Nullable: args[0].Nullable || t.ElemNullable, CanFail: true,
+		Kernel: func(c *Ctx, args []*vector, out *vector) {
+			entries := args[0].Children[0]
+			c.appendLists(out, func(i int) {
+				from, to := args[0].List(i)
+				start := out.Children[0].Len
+				for k := from; k < to; k++ {
+					if entries.IsNull(k) {
+						out.SetNull(i)
+						return
+					}
+				}
+				for k := from; k < to; k++ {
+					if err := appendEntry(c.Session, out, start, entry{entries.Children[0], k, entries.Children[1], k}); err != nil {
+						dropEntries(out, start)
+						c.Fail(out, i, err)
+						return
+					}
+				}
+			})
+		},
+	}, nil
+}
+
+func bindMapConcat(s *Session, args []Arg) (*Bound, error) {
+	const name = "map_concat"
+	t, nullable := schema.MapOf(tString, tString, false), false
+	for i, a := range args {
+		if a.Type.Kind != schema.Map && a.Type.Kind != schema.Void {
+			types := make([]string, len(args))
+			for k, x := range args {
+				types[k] = quoteType(x.Type)
+			}
+			return nil, errMismatch("MAP_CONCAT_DIFF_TYPES", callText(name, args), "The `"+name+"` should all be of type map, but it's ["+joinTexts(types)+"].",
+				map[string]string{"functionName": "`" + name + "`", "dataType": "[" + joinTexts(types) + "]"})
+		}
+		nullable = nullable || a.Nullable
+		switch {
+		case i == 0:
+			t = a.Type
+		default:
+			var ok bool
+			if t, ok = widerType(s, t, a.Type); !ok {
+				return nil, errDataDiffTypes(name, callText(name, args), args)
+			}
+		}
+	}
+	return &Bound{
+		Args: repeatType(t, len(args)), Result: t, Nullable: nullable, CanFail: true,
+		Kernel: func(c *Ctx, args []*vector, out *vector) {
+			c.appendLists(out, func(i int) {
+				start := out.Children[0].Len
+				for _, m := range args {
+					from, to := m.List(i)
+					for k := from; k < to; k++ {
+						if err := appendEntry(c.Session, out, start, entry{m.Children[0], k, m.Children[1], k}); err != nil {
+							dropEntries(out, start)
+							c.Fail(out, i, err)
+							return
+						}
+					}
+				}
+			})
+		},
+	}, nil
+}
+
+// mapSplitter holds the compiled delimiters of str_to_map.
+type mapSplitter struct {
+	text  [2]string
+	match [2]matcher
+	pair  *vector // one key and one value
+	value *vector
+}
+
+// delimiter compiles the expression unless it is the last one seen.
+func (m *mapSplitter) delimiter(k int, pattern []byte) (matcher, error) {
+	if m.match[k] != nil && m.text[k] == string(pattern) {
+		return m.match[k], nil
+	}
+	re, err := compileRegexp(string(pattern))
+	if err != nil {
+		return nil, err
+	}
+	m.text[k], m.match[k] = string(pattern), re
+	return re, nil
+}
+
+func bindStrToMap(s *Session, args []Arg) (*Bound, error) {
+	const name = "str_to_map"
+	if err := checkCount(name, 1, 3, len(args)); err != nil {
+		return nil, err
+	}
+	b := &Bound{Result: schema.MapOf(tString, tString, true), CanFail: true, Kernel: strToMapKernel}
+	for i, a := range args {
+		if a.Type.IsNested() || !Implicit(s, a.Type, tString) {
+			return nil, errInputType(callText(name, args), i, `"STRING"`, a)
+		}
+		b.Args = append(b.Args, tString)
+		b.Nullable = b.Nullable || a.Nullable
+	}
+	if n := len(args); n < 3 {
+		defaults := []string{"", ",", ":"}
+		b.Print = func(a []string) string {
+			return name + "(" + joinTexts(append(append([]string{}, a...), defaults[n:]...)) + ")"
+		}
+	}
+	return b, nil
+}
+
+func strToMapKernel(c *Ctx, args []*vector, out *vector) {
+	sp, ok := c.Scratch.(*mapSplitter)
+	if !ok {
+		sp = &mapSplitter{pair: column.New(tString), value: column.New(tString)}
+		c.Scratch = sp
+	}
+	delim := func(k int, def string, i int) (matcher, error) {
+		if len(args) > k+1 {
+			return sp.delimiter(k, args[k+1].Str(i))
+		}
+		return sp.delimiter(k, []byte(def))
+	}
+	c.appendLists(out, func(i int) {
+		pairs, err := delim(0, ",", i)
+		if err == nil {
+			var kv matcher
+			if kv, err = delim(1, ":", i); err == nil {
+				err = appendPairs(c.Session, out, args[0].Str(i), sp, pairs, kv)
+			}
+		}
+		if err != nil {
+			c.Fail(out, i, asError(err))
+		}
+	})
+}
+
+// appendPairs appends the entries of one text.
+func appendPairs(s *Session, out *vector, in []byte, sp *mapSplitter, pairs, kv matcher) error {
+	start := out.Children[0].Len
+	var at []int
+	add := func(pair []byte) *Error {
+		sp.pair.Resize(0)
+		sp.value.Resize(0)
+		if at = kv.find(pair, 0, at[:0]); at != nil && at[1] > 0 {
+			sp.pair.AppendStr(pair[:at[0]])
+			sp.value.AppendStr(pair[at[1]:])
+		} else {
+			sp.pair.AppendStr(pair)
+			sp.value.AppendNull()
+		}
+		return appendEntry(s, out, start, entry{sp.pair, 0, sp.value, 0})
+	}
+	from := 0
+	var bad *Error
+	pairs.all(in, func(m []int) bool {
+		if m[1] == 0 { // an empty match at the start splits nothing off
+			return true
+		}
+		if bad = add(in[from:m[0]]); bad != nil {
+			return false
+		}
+		from = m[1]
+		return true
+	})
+	if bad == nil {
+		bad = add(in[from:])
+	}
+	if bad != nil {
+		dropEntries(out, start)
+		return bad
+	}
+	return nil
+}
