@@ -11,7 +11,7 @@ var (
 		arithmeticFunctions, comparisonFunctions, stringFunctions, concatFunctions, mathFunctions,
 		conditionalFunctions, likeFunctions, regexpFunctions, datetimeFunctions, datetimeTextFunctions, bitwiseFunctions, hashFunctions, nestedFunctions, miscFunctions, encodeFunctions, urlFunctions,
 	}
-	aggregateLists = [][]*Aggregate{basicAggregates}
+	aggregateLists = [][]*Aggregate{basicAggregates, statAggregates, listAggregates, distinctAggregates}
 	generatorLists = [][]*Generator{generators}
 	windowLists    = [][]*WindowFunction{windowFunctions}
 )

@@ -1,6 +1,8 @@
 package funcs
 
 import (
+	"bytes"
+
 	"pipelines/tables/column"
 	"pipelines/tables/schema"
 )
@@ -195,25 +197,54 @@ func bindMapConcat(s *Session, args []Arg) (*Bound, error) {
 	}, nil
 }
 
-// mapSplitter holds the compiled delimiters of str_to_map.
-type mapSplitter struct {
-	text  [2]string
-	match [2]matcher
-	pair  *vector // one key and one value
-	value *vector
+// delimiter is a compiled regular expression, or the bytes it stands for when
+// nothing in it is special.
+type delimiter struct {
+	text    string
+	literal []byte
+	re      matcher
 }
 
-// delimiter compiles the expression unless it is the last one seen.
-func (m *mapSplitter) delimiter(k int, pattern []byte) (matcher, error) {
-	if m.match[k] != nil && m.text[k] == string(pattern) {
-		return m.match[k], nil
+// load compiles a pattern unless it is the one that is loaded.
+func (d *delimiter) load(pattern []byte) error {
+	if (d.re != nil || d.literal != nil) && d.text == string(pattern) {
+		return nil
 	}
-	re, err := compileRegexp(string(pattern))
+	d.text, d.literal, d.re = string(pattern), nil, nil
+	if len(pattern) > 0 && !bytes.ContainsAny(pattern, `\.+*?()|[]{}^$`) {
+		d.literal = []byte(d.text)
+		return nil
+	}
+	re, err := compileRegexp(d.text)
 	if err != nil {
-		return nil, err
+		return NewError("INVALID_PARAMETER_VALUE.PATTERN", "The value of parameter(s) `delimiter` in `str_to_map` is invalid: "+quoteSQL(d.text)+" is no regular expression.",
+			map[string]string{"parameter": "`delimiter`", "functionName": "`str_to_map`", "value": quoteSQL(d.text)})
 	}
-	m.text[k], m.match[k] = string(pattern), re
-	return re, nil
+	d.re = re
+	return nil
+}
+
+// each calls f with the place of each match that splits something off.
+func (d *delimiter) each(s []byte, f func(from, to int) bool) {
+	if d.literal == nil {
+		d.re.all(s, func(at []int) bool { return at[1] == 0 || f(at[0], at[1]) })
+		return
+	}
+	from := 0
+	for {
+		k := bytes.Index(s[from:], d.literal)
+		if k < 0 || !f(from+k, from+k+len(d.literal)) {
+			return
+		}
+		from += k + len(d.literal)
+	}
+}
+
+// mapSplitter is the scratch of str_to_map: the delimiters, and one key and
+// value.
+type mapSplitter struct {
+	pairs, parts delimiter
+	key, value   *vector
 }
 
 func bindStrToMap(s *Session, args []Arg) (*Bound, error) {
@@ -241,63 +272,60 @@ func bindStrToMap(s *Session, args []Arg) (*Bound, error) {
 func strToMapKernel(c *Ctx, args []*vector, out *vector) {
 	sp, ok := c.Scratch.(*mapSplitter)
 	if !ok {
-		sp = &mapSplitter{pair: column.New(tString), value: column.New(tString)}
+		sp = &mapSplitter{key: column.New(tString), value: column.New(tString)}
 		c.Scratch = sp
 	}
-	delim := func(k int, def string, i int) (matcher, error) {
-		if len(args) > k+1 {
-			return sp.delimiter(k, args[k+1].Str(i))
+	load := func(d *delimiter, k int, def string, i int) error {
+		if len(args) > k {
+			return d.load(args[k].Str(i))
 		}
-		return sp.delimiter(k, []byte(def))
+		return d.load([]byte(def))
 	}
 	c.appendLists(out, func(i int) {
-		pairs, err := delim(0, ",", i)
+		err := load(&sp.pairs, 1, ",", i)
 		if err == nil {
-			var kv matcher
-			if kv, err = delim(1, ":", i); err == nil {
-				err = appendPairs(c.Session, out, args[0].Str(i), sp, pairs, kv)
-			}
+			err = load(&sp.parts, 2, ":", i)
 		}
 		if err != nil {
 			c.Fail(out, i, asError(err))
+			return
+		}
+		start := out.Children[0].Len
+		if bad := sp.appendPairs(c.Session, out, args[0].Str(i)); bad != nil {
+			dropEntries(out, start)
+			c.Fail(out, i, bad)
 		}
 	})
 }
 
 // appendPairs appends the entries of one text.
-func appendPairs(s *Session, out *vector, in []byte, sp *mapSplitter, pairs, kv matcher) error {
-	start := out.Children[0].Len
-	var at []int
-	add := func(pair []byte) *Error {
-		sp.pair.Resize(0)
-		sp.value.Resize(0)
-		if at = kv.find(pair, 0, at[:0]); at != nil && at[1] > 0 {
-			sp.pair.AppendStr(pair[:at[0]])
-			sp.value.AppendStr(pair[at[1]:])
-		} else {
-			sp.pair.AppendStr(pair)
-			sp.value.AppendNull()
-		}
-		return appendEntry(s, out, start, entry{sp.pair, 0, sp.value, 0})
-	}
-	from := 0
+func (sp *mapSplitter) appendPairs(s *Session, out *vector, in []byte) *Error {
+	start, from := out.Children[0].Len, 0
 	var bad *Error
-	pairs.all(in, func(m []int) bool {
-		if m[1] == 0 { // an empty match at the start splits nothing off
-			return true
-		}
-		if bad = add(in[from:m[0]]); bad != nil {
-			return false
-		}
-		from = m[1]
-		return true
+	sp.pairs.each(in, func(a, b int) bool {
+		bad = sp.appendPair(s, out, start, in[from:a])
+		from = b
+		return bad == nil
 	})
-	if bad == nil {
-		bad = add(in[from:])
-	}
 	if bad != nil {
-		dropEntries(out, start)
 		return bad
 	}
-	return nil
+	return sp.appendPair(s, out, start, in[from:])
+}
+
+func (sp *mapSplitter) appendPair(s *Session, out *vector, start int, pair []byte) *Error {
+	sp.key.Resize(0)
+	sp.value.Resize(0)
+	found := false
+	sp.parts.each(pair, func(a, b int) bool {
+		sp.key.AppendStr(pair[:a])
+		sp.value.AppendStr(pair[b:])
+		found = true
+		return false
+	})
+	if !found {
+		sp.key.AppendStr(pair)
+		sp.value.AppendNull()
+	}
+	return appendEntry(s, out, start, entry{sp.key, 0, sp.value, 0})
 }
