@@ -71,7 +71,7 @@ func (d *driver) batch(in optest.Input, want ...optest.Row) {
 func resumes() []optest.Options {
 	return []optest.Options{
 		{}, {BatchSize: 1}, {Resume: true}, {Resume: true, Snapshots: true, BatchSize: 2}, {Resume: true, Lanes: 2, BatchSize: 1, Noise: true},
-		{Dictionary: true, Resume: true},
+		{Dictionary: true, Resume: true}, {BatchSize: 1, Lanes: 3, Concurrent: true},
 	}
 }
 

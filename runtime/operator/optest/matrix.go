@@ -18,6 +18,7 @@ func Variations() []Options {
 		{BatchSize: 64, Dictionary: true},
 		{BatchSize: 2, Constant: true},
 		{BatchSize: 5, Dictionary: true, Noise: true, Lanes: 2, Seed: 3},
+		{BatchSize: 4, Lanes: 4, Concurrent: true, Seed: 4},
 	}
 }
 

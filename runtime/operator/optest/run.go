@@ -1,9 +1,11 @@
 package optest
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sort"
+	"sync"
 	"testing"
 
 	"pipelines/runtime/operator"
@@ -26,6 +28,8 @@ type Options struct {
 	Lanes, BatchSize int
 	// Noise adds unselected rows of other values to each batch.
 	Noise bool
+	// Concurrent pushes the lanes from goroutines of their own.
+	Concurrent bool
 	// Dictionary and Constant turn columns into those forms where they can.
 	Dictionary, Constant bool
 	Seed                 uint64
@@ -74,6 +78,7 @@ type Runner struct {
 	o    Options
 	pool *column.Pool
 	plan *operator.Plan
+	mu   sync.Mutex // guards out
 	out  []Row
 	rng  *rand.Rand
 	// log is what a checkpoint would hold: entries by operator.
@@ -116,6 +121,8 @@ func (r *Runner) build() {
 func (r *Runner) Plan() *operator.Plan { return r.plan }
 
 func (r *Runner) collect(_ int, b *column.Batch) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	for i := range b.Len {
 		if b.Sel != nil && !selected(b.Sel, i) {
 			continue
@@ -186,19 +193,43 @@ func (r *Runner) run(s stream.Step, in Input) error {
 }
 
 func (r *Runner) feed(scan int, n *logical.Scan, rows []Row) error {
-	lane := 0
-	for len(rows) > 0 {
+	lanes := make([][]*column.Batch, r.o.Lanes)
+	for lane := 0; len(rows) > 0; lane = (lane + 1) % r.o.Lanes {
 		k := min(r.o.BatchSize, len(rows))
 		b := r.batch(n.Columns, rows[:k])
+		rows = rows[k:]
+		if r.o.Concurrent {
+			lanes[lane] = append(lanes[lane], b)
+			continue
+		}
 		err := r.plan.Push(lane, scan, b)
 		b.Release()
 		if err != nil {
 			return err
 		}
-		rows = rows[k:]
-		lane = (lane + 1) % r.o.Lanes
+	}
+	if err := r.pushAll(scan, lanes); err != nil {
+		return err
 	}
 	return r.plan.EndScan(scan)
+}
+
+// pushAll pushes each lane's batches from a goroutine of its own.
+func (r *Runner) pushAll(scan int, lanes [][]*column.Batch) error {
+	errs := make([]error, len(lanes))
+	var wg sync.WaitGroup
+	for lane, batches := range lanes {
+		wg.Go(func() {
+			for _, b := range batches {
+				if errs[lane] == nil {
+					errs[lane] = r.plan.Push(lane, scan, b)
+				}
+				b.Release()
+			}
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
 }
 
 // batch makes a batch in the forms that the options ask for.
