@@ -1,6 +1,8 @@
 package sqlplan
 
 import (
+	"errors"
+
 	"pipelines/spec/diag"
 	"pipelines/sqlplan/bind"
 	"pipelines/sqlplan/logical"
@@ -118,8 +120,22 @@ func CompileQuery(q *Query, text *diag.Text, cat Catalog, opts Options) (*Plan, 
 		return nil, diags
 	}
 	p := &Plan{Bound: node, Schema: logical.SchemaOf(node.Output()), Streaming: node.Streaming(), Reads: distinct(b.Reads())}
-	p.Node = rewrite.Run(node, rewrite.Options{Session: opts.Session, Off: opts.Rules, FirstID: b.NextID(), Trace: opts.Trace})
+	var err error
+	p.Node, err = rewrite.Run(node, rewrite.Options{Session: opts.Session, Off: opts.Rules, FirstID: b.NextID(), Trace: opts.Trace})
+	if err != nil {
+		return nil, append(diags, refused(err, text, whole))
+	}
 	return p, diags
+}
+
+// refused turns what the rewriter cannot do into a finding.
+func refused(err error, text *diag.Text, r diag.Range) diag.Diagnostic {
+	const code = "UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY.UNSUPPORTED_CORRELATED_REFERENCE"
+	var u *rewrite.Unsupported
+	if errors.As(err, &u) && u.Place.IsValid() {
+		return diag.AtSpan(text.File(), u.Place, code, u.What)
+	}
+	return diag.At(text, r, code, err.Error())
 }
 
 func distinct(in []*logical.Relation) []*logical.Relation {

@@ -11,7 +11,10 @@ type Rule struct {
 }
 
 // rules is the list, in order.
-var rules = []Rule{}
+var rules = []Rule{
+	{Name: "decorrelate", Apply: decorrelate, Needed: true},
+	{Name: "joinkeys", Apply: joinKeys, Needed: true},
+}
 
 // Rules returns the names of the rules in order.
 func Rules() []string {

@@ -29,8 +29,17 @@ func (c *Context) id() logical.ColumnID {
 	return c.next - 1
 }
 
-// Run applies the rules in order.
-func Run(n logical.Node, opts Options) logical.Node {
+// Run applies the rules in order. The error is an *Unsupported.
+func Run(n logical.Node, opts Options) (out logical.Node, err error) {
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case *Unsupported:
+			err = p
+		default:
+			panic(p)
+		}
+	}()
 	c := &Context{Session: opts.Session, next: opts.FirstID}
 	for _, r := range rules {
 		if opts.Off[r.Name] && !r.Needed {
@@ -43,7 +52,7 @@ func Run(n logical.Node, opts Options) logical.Node {
 			opts.Trace(r.Name, before, n)
 		}
 	}
-	return n
+	return n, nil
 }
 
 // check panics when a rule has changed what the plan gives.

@@ -1,0 +1,337 @@
+package rewrite
+
+import (
+	"pipelines/spec/diag"
+	"pipelines/sqlplan/logical"
+)
+
+// Unsupported is a query that no rule can turn into what operators run.
+type Unsupported struct {
+	Place diag.Span
+	What  string
+}
+
+func (e *Unsupported) Error() string { return e.What }
+
+// decorrelate replaces subquery expressions and lateral joins by joins.
+//
+// IN and EXISTS that are conjuncts of a filter become semi and anti joins,
+// elsewhere mark joins; scalar subqueries become single joins. Conditions of
+// the subquery on outer columns are pulled up into the join (pull); where that
+// is not possible the subquery runs over the distinct outer values (domain).
+func decorrelate(c *Context, n logical.Node) logical.Node {
+	return logical.MapNode(n, func(m logical.Node) logical.Node {
+		if j, ok := m.(*logical.Join); ok && j.Lateral {
+			return c.lateral(j)
+		}
+		if !holdsSubquery(m) {
+			return m
+		}
+		return c.unnest(m)
+	})
+}
+
+func holdsSubquery(n logical.Node) bool {
+	found := false
+	logical.EachExpr(n, func(e logical.Expr) {
+		if e != nil && logical.HasSubquery(e) {
+			found = true
+		}
+	})
+	return found
+}
+
+// unnest removes the subqueries of one node.
+func (c *Context) unnest(n logical.Node) logical.Node {
+	switch m := n.(type) {
+	case *logical.Filter:
+		return c.unnestFilter(m)
+	case *logical.Join:
+		if m.Type != logical.InnerJoin && m.Type != logical.CrossJoin {
+			panic(&Unsupported{exprPlace(m.Cond), "a subquery in the condition of an outer join is not supported"})
+		}
+		j := *m
+		j.Cond = nil
+		j.Type = logical.CrossJoin
+		return c.unnestFilter(&logical.Filter{Input: &j, Cond: m.Cond})
+	}
+	ins := n.Inputs()
+	if len(ins) != 1 {
+		panic(&Unsupported{diag.Span{}, "a subquery is not supported here"})
+	}
+	u := &unnester{c: c, input: ins[0]}
+	out := logical.MapExprs(n, u.expr).WithInputs([]logical.Node{u.input})
+	if want := n.Output(); len(out.Output()) != len(want) {
+		return passing(out, want)
+	}
+	return out
+}
+
+func exprPlace(e logical.Expr) diag.Span {
+	if e == nil {
+		return diag.Span{}
+	}
+	return e.Span()
+}
+
+// unnestFilter turns conjuncts that are IN or EXISTS into joins.
+func (c *Context) unnestFilter(f *logical.Filter) logical.Node {
+	want := f.Output()
+	in := f.Input
+	var rest []logical.Expr
+	for _, conj := range logical.Conjuncts(f.Cond) {
+		s, negated := asSubquery(conj)
+		if s == nil || s.Kind == logical.ScalarSubquery {
+			rest = append(rest, conj)
+			continue
+		}
+		in = c.existence(in, s, negated)
+	}
+	u := &unnester{c: c, input: in}
+	for i, r := range rest {
+		rest[i] = u.expr(r)
+	}
+	out := u.input
+	if cond := logical.Conjunction(rest); cond != nil {
+		out = &logical.Filter{Input: out, Cond: cond}
+	}
+	if len(out.Output()) != len(want) {
+		return passing(out, want)
+	}
+	return out
+}
+
+// asSubquery recognises a subquery, negated or not.
+func asSubquery(e logical.Expr) (*logical.Subquery, bool) {
+	negated := false
+	for {
+		switch x := e.(type) {
+		case *logical.Subquery:
+			return x, negated
+		case *logical.Call:
+			if x.Fn.Fn == nil || x.Fn.Fn.Name != "not" || len(x.Args) != 1 {
+				return nil, false
+			}
+			e, negated = x.Args[0], !negated
+		default:
+			return nil, false
+		}
+	}
+}
+
+// existence joins in with an IN or EXISTS subquery as a filter.
+func (c *Context) existence(in logical.Node, s *logical.Subquery, negated bool) logical.Node {
+	right, conds := c.rightSide(in, s)
+	j := &logical.Join{Left: in, Right: right, Type: logical.SemiJoin}
+	out := right.Output()
+	if negated {
+		j.Type = logical.AntiJoin
+		j.NullAware = s.Kind == logical.InSubquery && len(s.Left) == 1 && len(conds) == 0
+	}
+	for i, l := range s.Left {
+		eq := c.call("=", l, out[i].Ref())
+		if negated && !j.NullAware && eq.Nullable() {
+			eq = &logical.Coalesce{Args: []logical.Expr{eq, boolean(true)}}
+		}
+		conds = append(conds, eq)
+	}
+	j.Cond = logical.Conjunction(conds)
+	return logical.SplitJoin(j)
+}
+
+// rightSide makes the uncorrelated plan of a subquery and the conditions that
+// tie it to the rows of in. Its first columns are the subquery's.
+func (c *Context) rightSide(in logical.Node, s *logical.Subquery) (logical.Node, []logical.Expr) {
+	plan := decorrelate(c, s.Plan)
+	outer := setOf(s.Outer)
+	if s.Kind == logical.ExistsSubquery {
+		plan = c.existsBody(plan)
+	}
+	if len(outer) == 0 || !refers(plan, outer) {
+		return plan, nil
+	}
+	want := plan.Output()
+	p := &puller{c: c, outer: outer}
+	if pulled, conds, ok := p.pull(plan); ok && !(s.Kind == logical.ScalarSubquery && p.always) {
+		return first(pulled, want, conds), conds
+	}
+	return c.overDomain(in, plan, s.Outer, s.Place)
+}
+
+// first orders a plan's columns: those wanted, then what conditions need.
+func first(n logical.Node, want []logical.Attr, conds []logical.Expr) logical.Node {
+	out := n.Output()
+	need := idSet{}
+	for _, e := range conds {
+		logical.Columns(e, need)
+	}
+	attrs := append([]logical.Attr(nil), want...)
+	have := setOf(want)
+	for _, a := range out {
+		if need[a.ID] && !have[a.ID] {
+			attrs = append(attrs, a)
+		}
+	}
+	if len(attrs) == len(out) {
+		same := true
+		for i := range out {
+			same = same && out[i].ID == attrs[i].ID
+		}
+		if same {
+			return n
+		}
+	}
+	return passing(n, attrs)
+}
+
+// existsBody drops what does not matter for EXISTS: the select list, an order
+// and a limit that lets a row through.
+func (c *Context) existsBody(n logical.Node) logical.Node {
+	for {
+		switch m := n.(type) {
+		case *logical.Sort:
+			n = m.Input
+		case *logical.Limit:
+			if m.Count == 0 || m.Offset > 0 {
+				return n
+			}
+			n = m.Input
+		case *logical.Project:
+			n = m.Input
+		case *logical.Distinct:
+			n = m.Input
+		default:
+			return n
+		}
+	}
+}
+
+// refers reports whether the plan reads one of the columns.
+func refers(n logical.Node, outer idSet) bool {
+	found := false
+	logical.WalkNode(n, func(m logical.Node) bool {
+		logical.EachExpr(m, func(e logical.Expr) {
+			found = found || columnsOf(e).meets(outer)
+		})
+		return !found
+	})
+	return found
+}
+
+// unnester replaces the subqueries of expressions by columns of joins that it
+// puts over the input.
+type unnester struct {
+	c     *Context
+	input logical.Node
+}
+
+func (u *unnester) expr(e logical.Expr) logical.Expr {
+	if e == nil || !logical.HasSubquery(e) {
+		return e
+	}
+	if s, negated := asSubquery(e); s != nil && negated && s.Kind == logical.InSubquery {
+		return u.c.call("not", u.mark(s, true))
+	}
+	if s, ok := e.(*logical.Subquery); ok {
+		if s.Kind == logical.ScalarSubquery {
+			return u.scalar(s)
+		}
+		return u.mark(s, false)
+	}
+	return logical.MapChildren(e, u.expr)
+}
+
+// mark adds a column that says whether the row has a match. With unknown set,
+// a comparison with null counts as one (NOT IN).
+func (u *unnester) mark(s *logical.Subquery, unknown bool) logical.Expr {
+	t := *s
+	t.Left = make([]logical.Expr, len(s.Left))
+	for i, l := range s.Left {
+		t.Left[i] = u.expr(l)
+	}
+	right, conds := u.c.rightSide(u.input, &t)
+	out := right.Output()
+	for i, l := range t.Left {
+		eq := u.c.call("=", l, out[i].Ref())
+		if unknown && eq.Nullable() {
+			eq = &logical.Coalesce{Args: []logical.Expr{eq, boolean(true)}}
+		}
+		conds = append(conds, eq)
+	}
+	m := u.c.attr("exists", boolean(true))
+	j := &logical.Join{Left: u.input, Right: right, Type: logical.MarkJoin, Mark: m, Cond: logical.Conjunction(conds)}
+	u.input = logical.SplitJoin(j)
+	ref := m.Ref()
+	ref.Place = s.Place
+	return ref
+}
+
+// scalar adds the subquery's value as a column.
+func (u *unnester) scalar(s *logical.Subquery) logical.Expr {
+	right, conds := u.c.rightSide(u.input, s)
+	v := right.Output()[0]
+	j := &logical.Join{Left: u.input, Right: right, Type: logical.SingleJoin, Cond: logical.Conjunction(conds)}
+	u.input = logical.SplitJoin(j)
+	v.Nullable = true
+	ref := v.Ref()
+	ref.Place = s.Place
+	return ref
+}
+
+// lateral removes the Lateral mark of a join.
+func (c *Context) lateral(j *logical.Join) logical.Node {
+	want := j.Output()
+	outer := setOf(j.Left.Output())
+	m := *j
+	m.Lateral = false
+	if !refers(j.Right, outer) {
+		return logical.SplitJoin(&m)
+	}
+	if n := inlineRow(j); n != nil {
+		return n
+	}
+	p := &puller{c: c, outer: outer}
+	right, conds, ok := p.pull(j.Right)
+	if ok && !p.always {
+		m.Right = first(right, j.Right.Output(), conds)
+	} else {
+		m.Right, conds = c.overDomain(j.Left, j.Right, j.Left.Output(), exprPlace(j.Cond))
+	}
+	m.Cond = logical.Conjunction(append(conds, logical.Conjuncts(j.Cond)...))
+	out := logical.Node(logical.SplitJoin(&m))
+	if len(out.Output()) != len(want) {
+		out = passing(out, want)
+	}
+	return out
+}
+
+// inlineRow joins with projections over a single row: they are computed over
+// the left side directly.
+func inlineRow(j *logical.Join) logical.Node {
+	if j.Type != logical.InnerJoin && j.Type != logical.CrossJoin && j.Type != logical.LeftJoin || j.Type == logical.LeftJoin && j.Cond != nil {
+		return nil
+	}
+	var stack []*logical.Project
+	n := j.Right
+	for {
+		p, ok := n.(*logical.Project)
+		if !ok {
+			break
+		}
+		stack = append(stack, p)
+		n = p.Input
+	}
+	if v, ok := n.(*logical.Values); !ok || v.Rows != 1 || len(v.Columns) != 0 || len(stack) == 0 {
+		return nil
+	}
+	out := j.Left
+	for i := len(stack) - 1; i >= 0; i-- {
+		p := passing(out, out.Output())
+		p.Exprs = append(p.Exprs, stack[i].Exprs...)
+		out = p
+	}
+	if j.Cond != nil {
+		out = &logical.Filter{Input: out, Cond: j.Cond}
+	}
+	return passing(out, j.Output())
+}
