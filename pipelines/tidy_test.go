@@ -38,8 +38,8 @@ var floors = map[string][]string{
 	"tables/column":     {"tables/schema"},
 	"tables/text":       {"tables/schema", "tables/column"},
 	"tables/codec":      {"tables/schema", "tables/column", "tables/text", "tables/codec/"},
-	"tables/format":     {"spec/option", "spec/diag", "stores", "tables/schema", "tables/column", "tables/text", "tables/codec/", "tables/format", "tables/format/formattest"},
-	"tables/commitlog":  {"stores", "stores/", "tables/schema", "tables/column", "tables/text", "tables/format", "tables/commitlog"},
+	"tables/format":     {"spec/option", "spec/diag", "stores", "tables/schema", "tables/column", "tables/text", "tables/codec/", "tables/format", "tables/format/block", "tables/format/formattest"},
+	"tables/commitlog":  {"stores", "stores/", "tables/schema", "tables/column", "tables/text", "tables/format", "tables/format/", "tables/commitlog"},
 	"tables/catalog":    {"stores", "stores/", "tables/schema"},
 	"tables":            {"stores", "stores/", "tables/schema", "tables/column", "tables/text", "tables/format", "tables/commitlog", "tables/catalog", "tables/"},
 	"sqlplan":           {"spec/diag", "tables/schema", "tables/column", "tables/text", "tables/codec/", "sqlplan/", "sqlplan"},
@@ -47,10 +47,12 @@ var floors = map[string][]string{
 	"runtime/budget":    {},
 	"runtime":           {"sqlplan/logical", "sqlplan/funcs", "sqlplan/expr", "tables", "tables/schema", "tables/column", "tables/text", "tables/codec/", "tables/format", "stores", "spec/diag", "runtime/"},
 	"runtime/connector": {"spec/option", "sqlplan/logical", "sqlplan/funcs", "sqlplan/expr", "tables", "tables/schema", "tables/column", "tables/text", "tables/codec/", "tables/format", "stores", "spec/diag", "runtime/stream", "runtime/connector", "runtime/budget"},
-	"pipelines":         {"spec", "spec/diag", "spec/option", "sqlplan", "sqlplan/logical", "tables", "tables/schema", "tables/column", "tables/catalog", "tables/maintain", "tables/codec/display", "stores", "runtime/flow", "runtime/checkpoint", "runtime/connector", "runtime/budget", "runtime/stream", "pipelines", "pipelines/"},
+	"pipelines":         {"spec", "spec/diag", "spec/option", "sqlplan", "sqlplan/logical", "tables", "tables/schema", "tables/column", "tables/catalog", "tables/maintain", "tables/codec/display", "tables/format", "stores", "runtime/flow", "runtime/checkpoint", "runtime/connector", "runtime/budget", "runtime/stream", "pipelines", "pipelines/"},
 	"pipelines/builtin": {"spec", "spec/diag", "spec/option", "sqlplan", "tables", "tables/", "stores", "stores/", "runtime/", "pipelines/"},
 	"pipelines/simtest": {"spec", "spec/diag", "spec/option", "sqlplan", "tables", "tables/", "stores", "stores/", "runtime/", "pipelines", "pipelines/"},
 	"cmd/pipelines":     {"pipelines", "pipelines/", "spec/diag"},
+	"cmd/nexmark":       {},
+	"cmd/bench":         {},
 }
 
 // goroutines may be started here.

@@ -242,9 +242,13 @@ func (s *Stream) walkChanges(ctx context.Context, at, to position, visit func(lo
 			}
 			end = to.Index
 		}
-		files, err := s.added(c)
+		files, skip, err := s.added(c)
 		if err != nil {
 			failed = err
+			return false
+		}
+		if skip { // whatever was written since the reset is the old rows again
+			at = position{ID: at.ID, Version: to.Version}
 			return false
 		}
 		if end < 0 {
@@ -269,22 +273,23 @@ func (s *Stream) walkChanges(ctx context.Context, at, to position, visit func(lo
 	return at, err
 }
 
-// added returns the files of a change whose rows are new to the stream.
-func (s *Stream) added(c *tables.Change) ([]tables.File, error) {
+// added returns the files of a change whose rows are new to the stream; skip
+// says that everything up to now is to be left out.
+func (s *Stream) added(c *tables.Change) (files []tables.File, skip bool, err error) {
 	if !c.DataRemoved {
 		if !c.DataAdded {
-			return nil, nil
+			return nil, false, nil
 		}
-		return c.Adds, nil
+		return c.Adds, false, nil
 	}
 	replaced := c.Operation == "WRITE" || c.Operation == "CREATE OR REPLACE TABLE AS SELECT"
 	switch {
 	case s.o.SkipChangeCommits:
-		return nil, nil
+		return nil, false, nil
 	case replaced && s.o.OnReset == Skip:
-		return nil, nil
+		return nil, true, nil
 	case replaced && s.o.OnReset == Reread:
-		return c.Adds, nil
+		return c.Adds, false, nil
 	}
-	return nil, &ResetError{Table: s.o.Name, Version: c.Version, What: c.Operation}
+	return nil, false, &ResetError{Table: s.o.Name, Version: c.Version, What: c.Operation}
 }

@@ -1,0 +1,219 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+type bench struct {
+	bin, nexmark, dir string
+	runs              int
+	small, large      int64
+	only              string
+}
+
+func main() {
+	var b bench
+	flag.StringVar(&b.bin, "bin", "bin/pipelines", "the binary to measure")
+	flag.StringVar(&b.nexmark, "nexmark", "bin/nexmark", "the data generator")
+	flag.StringVar(&b.dir, "dir", "bench-data", "folder for data and projects")
+	flag.IntVar(&b.runs, "runs", 3, "runs of each workload; the median counts")
+	flag.Int64Var(&b.small, "small", 1_000_000, "events of the small size")
+	flag.Int64Var(&b.large, "large", 4_000_000, "events of the large size")
+	flag.StringVar(&b.only, "only", "", "only workloads whose name contains this")
+	flag.Parse()
+	if err := b.all(); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func (b *bench) all() error {
+	var err error
+	for _, p := range []*string{&b.bin, &b.nexmark, &b.dir} {
+		if *p, err = filepath.Abs(*p); err != nil {
+			return err
+		}
+	}
+	for _, f := range []func() error{b.json, b.formats, b.memory, b.start, b.validate} {
+		if err := f(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *bench) wanted(name string) bool { return strings.Contains(name, b.only) }
+
+// data makes n events once.
+func (b *bench) data(n int64) (string, error) {
+	dir := filepath.Join(b.dir, fmt.Sprintf("json-%d", n))
+	if _, err := os.Stat(dir); err == nil {
+		return dir, nil
+	}
+	_, _, err := call(b.nexmark, ".", "-n", fmt.Sprint(n), "-files", fmt.Sprint(max(1, n/125_000)), "-out", dir)
+	return dir, err
+}
+
+// run measures a workload over n events and checks its answer.
+func (b *bench) run(w workload, n int64) (usage, error) {
+	dir := filepath.Join(b.dir, "project", strings.NewReplacer(" ", "-", ">", "").Replace(w.name))
+	if err := w.write(dir); err != nil {
+		return usage{}, err
+	}
+	u, err := median(b.runs, func() (usage, error) {
+		if err := fresh(dir); err != nil {
+			return usage{}, err
+		}
+		u, _, err := call(b.bin, dir, "run")
+		return u, err
+	})
+	if err != nil {
+		return u, err
+	}
+	got, err := query(b.bin, dir, w.check)
+	if err != nil {
+		return u, err
+	}
+	if got != w.answers[n] {
+		return u, fmt.Errorf("%s, %d events: wrong answer\n got %s\nwant %s", w.name, n, got, w.answers[n])
+	}
+	fmt.Printf("%-36s %10d  %s  %6.2f M/CPU s\n", w.name, n, u, float64(n)/u.cpu.Seconds()/1e6)
+	return u, nil
+}
+
+// sizes measures two sizes and prints the rate beyond the fixed cost.
+func (b *bench) sizes(make func(data string) workload, prepare func(n int64) (string, error)) error {
+	var us [2]usage
+	var name string
+	for i, n := range []int64{b.small, b.large} {
+		data, err := prepare(n)
+		if err != nil {
+			return err
+		}
+		w := make(data)
+		name = w.name
+		if us[i], err = b.run(w, n); err != nil {
+			return err
+		}
+	}
+	rate := float64(b.large-b.small) / (us[1].cpu - us[0].cpu).Seconds() / 1e6
+	fmt.Printf("%-36s %10s  steady %.2f M events per CPU second\n", name, "", rate)
+	return nil
+}
+
+func (b *bench) json() error {
+	if !b.wanted("json") {
+		return nil
+	}
+	return b.sizes(w1, b.data)
+}
+
+// formats writes the bids as CSV and Parquet by the program itself, then
+// measures reading them.
+func (b *bench) formats() error {
+	for _, f := range []struct{ format, options string }{{"csv", "    options: {header: \"true\"}\n"}, {"parquet", ""}} {
+		if !b.wanted(f.format) {
+			continue
+		}
+		err := b.sizes(func(data string) workload { return flat(f.format, data, f.options) }, func(n int64) (string, error) {
+			return b.flatData(f.format, n)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// flatData makes the bids of n events as flat files.
+func (b *bench) flatData(format string, n int64) (string, error) {
+	src, err := b.data(n)
+	if err != nil {
+		return "", err
+	}
+	out := filepath.Join(b.dir, fmt.Sprintf("%s-%d", format, n))
+	if _, err := os.Stat(out); err == nil {
+		return out, nil
+	}
+	sql := fmt.Sprintf("SELECT event_id, bid.* FROM read_files('%s', format => 'json', schema => '%s') WHERE event_type = 2", src, eventSchema)
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return "", err
+	}
+	_, text, err := call(b.bin, b.dir, "sql", "--output", format, "-c", sql)
+	if err != nil {
+		return "", err
+	}
+	return out, os.WriteFile(filepath.Join(out, "part-0."+format), text, 0o644)
+}
+
+func (b *bench) memory() error {
+	if !b.wanted("columns") {
+		return nil
+	}
+	const small, large = 5_000_000, 45_000_000
+	us, err := b.run(columns(small), small)
+	if err != nil {
+		return err
+	}
+	ul, err := b.run(columns(large), large)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%-36s %10s  steady %.1f M rows per CPU second\n", "projection over columns in memory", "", float64(large-small)/(ul.cpu-us.cpu).Seconds()/1e6)
+	return nil
+}
+
+// start measures a one-table project on a 1,000-row file, and then an epoch of
+// 1,000 rows in a project that has run before.
+func (b *bench) start() error {
+	if !b.wanted("start") {
+		return nil
+	}
+	data, err := b.data(1000)
+	if err != nil {
+		return err
+	}
+	w := w1(data)
+	dir := filepath.Join(b.dir, "project", "start")
+	if err := w.write(dir); err != nil {
+		return err
+	}
+	u, err := median(max(b.runs, 15), func() (usage, error) {
+		if err := fresh(dir); err != nil {
+			return usage{}, err
+		}
+		u, _, err := call(b.bin, dir, "run")
+		return u, err
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%-36s %10d  %.3f CPU s %.3f wall s %d MB\n", "start to end, 1,000 events", 1000, u.cpu.Seconds(), u.wall.Seconds(), u.rss/1024)
+	return nil
+}
+
+func (b *bench) validate() error {
+	if !b.wanted("validate") {
+		return nil
+	}
+	for _, n := range []int{200, 2000} {
+		w := chain(n)
+		dir := filepath.Join(b.dir, "project", fmt.Sprintf("chain-%d", n))
+		if err := w.write(dir); err != nil {
+			return err
+		}
+		u, err := median(b.runs, func() (usage, error) {
+			u, _, err := call(b.bin, dir, "validate")
+			return u, err
+		})
+		if err != nil {
+			return err
+		}
+		fmt.Printf("%-36s %10d  %s\n", w.name, n, u)
+	}
+	return nil
+}
