@@ -13,7 +13,12 @@ type Rule struct {
 // rules is the list, in order.
 var rules = []Rule{
 	{Name: "decorrelate", Apply: decorrelate, Needed: true},
+	{Name: "fold", Apply: fold},
+	{Name: "pushdown", Apply: pushFilters, Needed: true},
 	{Name: "joinkeys", Apply: joinKeys, Needed: true},
+	{Name: "prune", Apply: prune},
+	{Name: "collapse", Apply: collapse},
+	{Name: "limits", Apply: limits},
 }
 
 // Rules returns the names of the rules in order.
