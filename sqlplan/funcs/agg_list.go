@@ -87,13 +87,13 @@ var listAggregates = []*Aggregate{
 		sig: signature{params: []param{pPercentiled, pAny, pBigint}, min: 2}, build: buildPercentile,
 	}),
 	aggregate("percentile_cont", "percentile_cont(percentage) WITHIN GROUP (ORDER BY col)", "Exact percentile, interpolated between values.", aggSpec{
-		sig: signature{params: []param{pAny, pPercentiled}},
+		sig: signature{params: []param{pPercentiled, pAny}},
 		build: func(s *Session, args []Arg, types []schema.Type) (*BoundAggregate, error) {
 			return buildOrderedPercentile("percentile_cont", args, types, false)
 		},
 	}),
 	aggregate("percentile_disc", "percentile_disc(percentage) WITHIN GROUP (ORDER BY col)", "The first value whose share reaches the percentage.", aggSpec{
-		sig: signature{params: []param{pAny, pPercentiled}},
+		sig: signature{params: []param{pPercentiled, pAny}},
 		build: func(s *Session, args []Arg, types []schema.Type) (*BoundAggregate, error) {
 			return buildOrderedPercentile("percentile_disc", args, types, true)
 		},
@@ -108,7 +108,7 @@ var listAggregates = []*Aggregate{
 		sig: signature{params: []param{pPercentiled, pAny, pBigint}, min: 2}, build: buildApproxPercentile,
 	}).alias("approx_percentile"),
 	aggregate("mode", "mode(col[, deterministic])", "The most frequent value.", aggSpec{
-		sig: signature{params: []param{pAny, pAny}, min: 1}, build: buildMode,
+		sig: signature{params: []param{pAny, pBool, pBool}, min: 1}, build: buildMode,
 	}),
 	aggregate("listagg", "listagg(expr[, delimiter]) [WITHIN GROUP (ORDER BY key)]", "The strings joined by a delimiter.", aggSpec{
 		sig: signature{params: []param{pText, pAny}, variadic: true, min: 1}, build: buildListAgg,
@@ -292,15 +292,15 @@ func buildPercentile(_ *Session, args []Arg, types []schema.Type) (*BoundAggrega
 }
 
 func buildOrderedPercentile(name string, args []Arg, types []schema.Type, pick bool) (*BoundAggregate, error) {
-	p, array, err := points(name, args, 0)
+	p, array, err := points(name, args, 1)
 	if err != nil {
 		return nil, err
 	}
-	spec := percentSpec{points: p, array: array, result: percentileType(types[1]), pick: pick}
-	if args[1].Order != nil {
-		spec.descending = args[1].Order.Descending
+	spec := percentSpec{points: p, array: array, result: percentileType(types[0]), pick: pick}
+	if args[0].Order != nil {
+		spec.descending = args[0].Order.Descending
 	}
-	return percentileOf(types, []int{1}, spec), nil
+	return percentileOf(types, []int{0}, spec), nil
 }
 
 func buildApproxPercentile(_ *Session, args []Arg, types []schema.Type) (*BoundAggregate, error) {
@@ -402,18 +402,13 @@ func anyNumber(v *vector, r int) float64 {
 	return numberAt(v, r)
 }
 
-// buildMode counts the values when the group is finished. With an ORDER BY key
-// or deterministic set, ties are settled by order: the smallest value, or the
-// greatest for DESC.
+// buildMode counts the values when the group is finished. Ties are settled by
+// order: the smallest value, or the greatest when the key is descending (by
+// Arg.Order, or by a third argument that only the binder gives).
 func buildMode(_ *Session, args []Arg, types []schema.Type) (*BoundAggregate, error) {
-	sign := 0
-	if len(args) == 2 && args[1].Const != nil && args[1].Type.Kind == schema.Boolean && args[1].Const.Bool[0] {
-		sign = -1
-	}
-	if o := args[0].Order; o != nil {
-		if sign = -1; o.Descending {
-			sign = 1
-		}
+	sign := -1
+	if o := args[0].Order; o != nil && o.Descending || len(args) == 3 && args[2].Const != nil && args[2].Const.Bool[0] {
+		sign = 1
 	}
 	return collector(types[0], []int{0}, types, func(_ *Ctx, st *States, g int32, out *vector) {
 		v, rows := st.Lists[0].Rows(g, nil)

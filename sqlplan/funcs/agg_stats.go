@@ -25,14 +25,16 @@ func (m moments) store(st *States, g int) {
 }
 
 func (m *moments) add(x float64) {
-	n := m.n + 1
+	before := m.n
+	n := before + 1
 	d := x - m.mean
 	dn := d / n
+	term := d * dn * before
 	m.mean += dn
-	m4 := m.m4 - 4*dn*m.m3 + 6*dn*dn*m.m2 + d*(d*d*d-dn*dn*dn)
-	m3 := m.m3 - 3*dn*m.m2 + d*(d*d-dn*dn)
-	m.m2 += d * (d - dn)
-	m.m3, m.m4, m.n = m3, m4, n
+	m.m4 += term*dn*dn*(n*n-3*n+3) + 6*dn*dn*m.m2 - 4*dn*m.m3
+	m.m3 += term*dn*(n-2) - 3*dn*m.m2
+	m.m2 += term
+	m.n = n
 }
 
 func (m *moments) merge(o moments) {
