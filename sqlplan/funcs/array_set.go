@@ -203,16 +203,26 @@ func (s *rowSet) slot(v *vector, i int) int {
 	return at
 }
 
-func (s *rowSet) has(v *vector, i int) bool {
+func (s *rowSet) has(v *vector, i int) bool { return s.find(v, i) >= 0 }
+
+// find returns the row of the set that equals row i of v, or -1.
+func (s *rowSet) find(v *vector, i int) int {
 	if len(s.slots) > 0 {
-		return s.slots[s.slot(v, i)] != 0
+		return s.at(s.slots[s.slot(v, i)])
 	}
 	for _, r := range s.rows {
 		if column.Equal(s.v, int(r), v, i) {
-			return true
+			return int(r)
 		}
 	}
-	return false
+	return -1
+}
+
+func (s *rowSet) at(slot int32) int {
+	if slot == 0 {
+		return -1
+	}
+	return int(s.rows[slot-1])
 }
 
 // add puts row i of the set's own vector in, unless its value is there.
