@@ -111,7 +111,7 @@ func (it *item) parse(b []byte, i int, t *parts) (int, bool) {
 		return it.parseEra(b, i, t)
 	case fieldMonth:
 		if it.min == 0 {
-			return parseName(b, i, monthNames[1:], it.max, func(k int) bool { return t.put(fieldMonth, &t.month, k+1) })
+			return it.parseMonth(b, i, t)
 		}
 	case fieldAMPM:
 		switch {
@@ -242,14 +242,14 @@ func (it *item) parseEra(b []byte, i int, t *parts) (int, bool) {
 	return 0, false
 }
 
-// parseName reads one of the names, of three letters or in full, in any case.
-func parseName(b []byte, i int, names []string, letters int, put func(int) bool) (int, bool) {
-	for k, name := range names {
-		if letters == 3 {
+// parseMonth reads a month's name, of three letters or in full, in any case.
+func (it *item) parseMonth(b []byte, i int, t *parts) (int, bool) {
+	for k, name := range monthNames[1:] {
+		if it.max == 3 {
 			name = name[:3]
 		}
 		if hasFold(b[i:], name) {
-			return i + len(name), put(k)
+			return i + len(name), t.put(fieldMonth, &t.month, k+1)
 		}
 	}
 	return 0, false

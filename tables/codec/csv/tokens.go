@@ -153,7 +153,12 @@ func (t *tokenizer) quoted(b []byte, i int, lines bool) int {
 					continue
 				}
 				if rewritten {
-					return t.strayRewritten(b, start, flushed, i, lines)
+					t.scratch = append(t.scratch, o.Quote) // room for the opening quote
+					copy(t.scratch[start+1:], t.scratch[start:])
+					t.scratch[start] = o.Quote
+					end := t.strayEnd(b, i, lines)
+					t.scratch = append(t.scratch, b[flushed:end]...)
+					return t.endQuoted(start, end)
 				}
 				return t.strayQuote(b, open, i, lines)
 			}
@@ -196,10 +201,7 @@ func (t *tokenizer) closing(b []byte, i int, lines bool) int {
 // strayQuote takes a quoted value with a quote in the middle (at i) as it
 // stands up to the next delimiter, its opening quote included.
 func (t *tokenizer) strayQuote(b []byte, open, i int, lines bool) int {
-	t.stray = t.stray || t.opt.StrayQuotes == RaiseError
-	for i < len(b) && !t.ends(b, i, lines) {
-		i++
-	}
+	i = t.strayEnd(b, i, lines)
 	to := i
 	if t.opt.TrimRight {
 		for to > open && b[to-1] <= ' ' {
@@ -210,15 +212,11 @@ func (t *tokenizer) strayQuote(b []byte, open, i int, lines bool) int {
 	return i
 }
 
-// strayRewritten is strayQuote where escapes were resolved before.
-func (t *tokenizer) strayRewritten(b []byte, start, flushed, i int, lines bool) int {
+// strayEnd notes a stray quote and returns where its value ends.
+func (t *tokenizer) strayEnd(b []byte, i int, lines bool) int {
 	t.stray = t.stray || t.opt.StrayQuotes == RaiseError
 	for i < len(b) && !t.ends(b, i, lines) {
 		i++
 	}
-	t.scratch = append(t.scratch, t.opt.Quote) // make room for the opening quote
-	copy(t.scratch[start+1:], t.scratch[start:])
-	t.scratch[start] = t.opt.Quote
-	t.scratch = append(t.scratch, b[flushed:i]...)
-	return t.endQuoted(start, i)
+	return i
 }

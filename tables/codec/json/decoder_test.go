@@ -155,3 +155,37 @@ func parseDDL(s string) schema.Type {
 	}
 	return (&ddl{s}).fields()
 }
+
+// check verifies the lengths of a vector of n rows and that fields of null
+// structs are null.
+func check(v *column.Vector, n int) error {
+	have := n
+	switch column.PhysicalOf(v.Type) {
+	case column.PhysBool:
+		have = len(v.Bool)
+	case column.PhysI64:
+		have = len(v.I64)
+	case column.PhysF64:
+		have = len(v.F64)
+	case column.PhysBytes, column.PhysList:
+		have = len(v.Offsets) - 1
+	}
+	if have != n || v.Len != n {
+		return fmt.Errorf("%s: %d rows, payload %d, want %d", v.Type, v.Len, have, n)
+	}
+	for _, c := range v.Children {
+		rows := n
+		if v.Type.Kind != schema.Struct {
+			rows = int(v.Offsets[n])
+		}
+		if err := check(c, rows); err != nil {
+			return err
+		}
+		for i := 0; i < n && rows == n && v.Type.Kind == schema.Struct; i++ {
+			if v.IsNull(i) && !c.IsNull(i) {
+				return fmt.Errorf("row %d: a field of a null struct is not null", i)
+			}
+		}
+	}
+	return nil
+}

@@ -203,6 +203,9 @@ func (nd *node) truncate(r int) {
 	for _, f := range nd.fields {
 		f.truncate(r)
 	}
+	if nd.phys == column.PhysList { // of a row that was not ended, too
+		nd.cutChildren(int(v.Offsets[min(nd.n, r)]))
+	}
 	if nd.n <= r {
 		return
 	}
@@ -229,7 +232,6 @@ func (nd *node) truncate(r int) {
 		v.Bytes = v.Bytes[:v.Offsets[r]]
 	case column.PhysList:
 		v.Offsets = v.Offsets[:r+1]
-		nd.cutChildren(int(v.Offsets[r]))
 	case column.PhysStruct:
 		if nd.typ.Kind == schema.CalendarInterval {
 			v.Children[0].I32 = v.Children[0].I32[:r]

@@ -358,7 +358,7 @@ func (s *source) whole(i int) (v int64, next int, ok bool) {
 		v = v*10 + int64(b[i]-'0')
 	}
 	n := i - start
-	if c := b[i]; c != ',' && c != '}' && c != ']' || n-1 > 17 || b[start] == '0' && n > 1 {
+	if c := b[i]; c != ',' && c != '}' && c != ']' || uint(n-1) > 17 || b[start] == '0' && n > 1 {
 		return 0, i, false
 	}
 	if neg {

@@ -89,7 +89,7 @@ func (Format) Open(_ context.Context, in format.Input, spec format.ReadSpec) (fo
 		return nil, err
 	}
 	dec.StartFile(spec.CaseSensitive)
-	return newScanner(r, dec, o, in.Name, spec), nil
+	return &scanner{r: r, dec: dec, spec: spec, opts: o, name: in.Name, rows: limit(spec)}, nil
 }
 
 // Infer finds the columns of the files; names come from the first record.

@@ -27,12 +27,12 @@ type scanner struct {
 	done bool
 }
 
-func newScanner(r *block.Reader, dec *codec.Decoder, o codec.Options, name string, spec format.ReadSpec) *scanner {
-	s := &scanner{r: r, dec: dec, spec: spec, opts: o, name: name, rows: spec.BatchRows}
-	if s.rows <= 0 {
-		s.rows = column.BatchRows
+// limit returns the most rows of a batch.
+func limit(spec format.ReadSpec) int {
+	if spec.BatchRows > 0 {
+		return spec.BatchRows
 	}
-	return s
+	return column.BatchRows
 }
 
 // Next returns the next batch.

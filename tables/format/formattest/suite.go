@@ -53,7 +53,7 @@ func Run(t *testing.T, c Case) {
 	want := c.Want
 	for _, rows := range []int{2048, 1, 7} {
 		spec.BatchRows = rows
-		got := mustRead(t, c.Format, c.Name, c.Data, spec)
+		got := mustRead(t, c, spec)
 		if want == nil {
 			want = got
 		}
@@ -61,7 +61,7 @@ func Run(t *testing.T, c Case) {
 	}
 	spec.BatchRows = 0
 	for ext, data := range compressed(t, c) {
-		compare(t, ext, mustRead(t, c.Format, c.Name+ext[:strings.IndexByte(ext+" ", ' ')], data, spec), want)
+		compare(t, ext, mustRead(t, c.as(ext, data), spec), want)
 	}
 	if !c.NoProjection {
 		projections(t, c, spec)
@@ -70,14 +70,14 @@ func Run(t *testing.T, c Case) {
 
 func projections(t *testing.T, c Case, spec format.ReadSpec) {
 	t.Helper()
-	all := mustReadCells(t, c.Format, c.Name, c.Data, spec)
+	all := mustReadCells(t, c, spec)
 	check := func(what string, idx []int) {
 		t.Helper()
 		spec.Columns = schema.Schema{}
 		for _, k := range idx {
 			spec.Columns.Fields = append(spec.Columns.Fields, c.Schema.Fields[k])
 		}
-		got := mustReadCells(t, c.Format, c.Name, c.Data, spec)
+		got := mustReadCells(t, c, spec)
 		if len(got) != len(all) {
 			t.Errorf("%s: %d rows, want %d", what, len(got), len(all))
 			return
@@ -146,20 +146,28 @@ func compare(t *testing.T, what string, got, want []string) {
 	}
 }
 
-func mustRead(t *testing.T, f format.Format, name string, data []byte, spec format.ReadSpec) []string {
+// as returns the case with other bytes under a name with the first word of ext
+// added.
+func (c Case) as(ext string, data []byte) Case {
+	word, _, _ := strings.Cut(ext, " ")
+	c.Name, c.Data = c.Name+word, data
+	return c
+}
+
+func mustRead(t *testing.T, c Case, spec format.ReadSpec) []string {
 	t.Helper()
 	var out []string
-	for _, r := range mustReadCells(t, f, name, data, spec) {
+	for _, r := range mustReadCells(t, c, spec) {
 		out = append(out, strings.Join(r, "|"))
 	}
 	return out
 }
 
-func mustReadCells(t *testing.T, f format.Format, name string, data []byte, spec format.ReadSpec) [][]string {
+func mustReadCells(t *testing.T, c Case, spec format.ReadSpec) [][]string {
 	t.Helper()
-	rows, err := Read(f, Input(name, data), spec)
+	rows, err := Read(c.Format, Input(c.Name, c.Data), spec)
 	if err != nil {
-		t.Fatalf("%s: %v", name, err)
+		t.Fatalf("%s: %v", c.Name, err)
 	}
 	return rows
 }

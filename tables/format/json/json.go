@@ -84,7 +84,7 @@ func (Format) Open(_ context.Context, in format.Input, spec format.ReadSpec) (fo
 	if err != nil {
 		return nil, err
 	}
-	return newScanner(r, dec, o, in.Name, spec), nil
+	return &scanner{r: r, dec: dec, spec: spec, opts: o, name: in.Name, rows: limit(spec), sep: []byte(o.LineSep)}, nil
 }
 
 // Infer finds the schema of the records of all files.

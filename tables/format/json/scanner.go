@@ -27,15 +27,12 @@ type scanner struct {
 	done bool
 }
 
-func newScanner(r *block.Reader, dec *codec.Decoder, o codec.Options, name string, spec format.ReadSpec) *scanner {
-	s := &scanner{r: r, dec: dec, spec: spec, opts: o, name: name, rows: spec.BatchRows}
-	if s.rows <= 0 {
-		s.rows = column.BatchRows
+// limit returns the most rows of a batch.
+func limit(spec format.ReadSpec) int {
+	if spec.BatchRows > 0 {
+		return spec.BatchRows
 	}
-	if o.LineSep != "" {
-		s.sep = []byte(o.LineSep)
-	}
-	return s
+	return column.BatchRows
 }
 
 // Next returns the next batch.
@@ -52,7 +49,7 @@ func (s *scanner) Next() (*column.Batch, error) {
 	switch {
 	case s.opts.MultiLine:
 		err = s.whole()
-	case s.sep != nil:
+	case len(s.sep) > 0:
 		err = s.records()
 	default:
 		err = s.decodeLines()
@@ -133,7 +130,7 @@ func (s *scanner) recordError(err error, offset int64) error {
 		rec = rec[:200]
 	}
 	at := int64(e.Offset)
-	if s.sep == nil && !s.opts.MultiLine {
+	if len(s.sep) == 0 && !s.opts.MultiLine {
 		at -= int64(s.cur.From)
 	}
 	return &format.RecordError{File: s.name, Offset: offset + at, Class: "FAILED_READ_FILE.NO_HINT", Record: string(rec),
