@@ -299,10 +299,24 @@ func (c *catalogOf) answer(rel *sourceRelation, id string, r sqlplan.Request) (s
 // offline) inferred.
 func (a *analyzer) schemaOf(rel *sourceRelation, stream bool) (s schema.Schema, known bool, err error) {
 	p := a.project
+	pinned := ""
+	if (stream || rel.spec != nil) && rel.infers() {
+		pinned = rel.lockName()
+		if err := rel.usePinned(p.spec.Lock.Schema(pinned)); err != nil {
+			return s, false, err
+		}
+	}
 	if rel.opened == nil && !p.offline {
 		o, err := p.openSource(a.ctx, rel)
 		if err != nil {
 			return s, false, err
+		}
+		if pinned != "" && rel.config.Schema == nil {
+			o.Schema = rel.rescue(o.Schema)
+			if p.inferred == nil {
+				p.inferred = map[string]string{}
+			}
+			p.inferred[pinned] = o.Schema.DDL()
 		}
 		rel.opened = &o
 	}

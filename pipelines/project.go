@@ -47,6 +47,9 @@ type Project struct {
 	now      clock
 	env      func(string) (string, bool)
 	declared map[*spec.Source]*sourceRelation
+	// inferred holds the schemas that were found in data and are to be pinned,
+	// by their name in the lock file.
+	inferred map[string]string
 	// Unchecked says what could not be checked offline.
 	Unchecked []string
 }

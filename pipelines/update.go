@@ -129,6 +129,9 @@ func (u *update) locked(ctx, stop context.Context) (*Result, diag.List, error) {
 	if err != nil {
 		return nil, nil, &EnvironmentError{err}
 	}
+	if _, err := u.p.Pin(); err != nil {
+		return nil, list, &EnvironmentError{err}
+	}
 	u.pool = column.NewPool()
 	u.result = Result{Update: u.id, Started: u.started}
 	u.changed(event.Running, nil)

@@ -1,0 +1,320 @@
+package pipelines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"pipelines/pipelines/builtin"
+	"pipelines/pipelines/graph"
+	"pipelines/runtime/connector"
+	"pipelines/spec"
+	"pipelines/spec/diag"
+	"pipelines/sqlplan"
+	"pipelines/sqlplan/logical"
+	"pipelines/stores"
+	"pipelines/tables"
+	"pipelines/tables/catalog"
+	"pipelines/tables/schema"
+)
+
+// Reader reads the tables of a project, or files and Delta tables without one,
+// for ad-hoc queries. It takes no lock and writes nothing. It is used by one
+// goroutine.
+type Reader struct {
+	p  *Project
+	a  *analyzer
+	st *storage // nil while nothing is stored
+}
+
+// OpenReader opens a project for reading. Its queries are not checked: a view
+// is when it is read. The list holds findings of the document.
+func OpenReader(ctx context.Context, o LoadOptions) (*Reader, diag.List, error) {
+	sp, list, err := spec.Load(o.Path, spec.Options{Parameters: o.Parameters})
+	if err != nil || sp == nil || list.HasErrors() {
+		return nil, list, err
+	}
+	p := &Project{spec: sp, graph: graph.New(), now: o.Now, env: o.Env, declared: map[*spec.Source]*sourceRelation{}}
+	list = append(list, p.settings()...)
+	d := define(sp)
+	list = append(list, d.list...)
+	p.datasets, p.byID, p.sources = d.datasets, d.byID, d.sources
+	for _, x := range p.datasets {
+		x.node, _ = p.graph.Add(&graph.Node{ID: x.id(), Name: x.shown(), Kind: x.kind, Place: x.place})
+	}
+	r, err := newReader(ctx, p)
+	return r, list, err
+}
+
+// BareReader reads files and tables by path, without a project. Relative paths
+// start at dir.
+func BareReader(ctx context.Context, dir string, now func() time.Time) (*Reader, error) {
+	sp := &spec.Pipeline{Dir: dir}
+	sp.Catalog.Value, sp.Database.Value = "main", "default"
+	p := &Project{spec: sp, graph: graph.New(), now: now, declared: map[*spec.Source]*sourceRelation{}, byID: map[string]*dataset{}}
+	p.conf = map[string]string{}
+	p.session, _ = newSession(p.conf, sp)
+	return newReader(ctx, p)
+}
+
+func newReader(ctx context.Context, p *Project) (*Reader, error) {
+	if p.now == nil {
+		p.now = time.Now
+	}
+	r := &Reader{p: p, a: &analyzer{ctx: ctx, project: p}}
+	if !p.spec.Storage.IsSet() {
+		return r, nil
+	}
+	root := p.spec.StorageDir()
+	if _, err := os.Stat(root); err != nil {
+		return r, nil // nothing was stored yet
+	}
+	st, err := openStorage(root, false, p.now)
+	if err != nil {
+		return nil, &EnvironmentError{err}
+	}
+	r.st = st
+	return r, nil
+}
+
+// Conf returns the settings of the project's configuration.
+func (r *Reader) Conf() map[string]string { return r.p.conf }
+
+// Params returns the values of the project's parameters.
+func (r *Reader) Params() map[string]*sqlplan.Literal { return r.p.params }
+
+// Namespace returns the catalog and database that short names stand in.
+func (r *Reader) Namespace() (catalogName, database string) {
+	return r.p.spec.Catalog.Value, r.p.spec.Database.Value
+}
+
+// Resolve finds a stored table, a view, a source or a path. The relation's
+// Handle is for Open.
+func (r *Reader) Resolve(req sqlplan.Request) (sqlplan.Answer, error) {
+	c := &catalogOf{a: r.a}
+	if req.Function {
+		return c.function(req)
+	}
+	d := r.p.find(strings.Join(req.Parts, "."))
+	if d != nil && d.isTable() && d.kind != graph.Sink {
+		return r.stored(d.name, req, d.shown())
+	}
+	if d == nil && len(req.Parts) <= 3 && r.st != nil {
+		ans, err := r.stored(r.p.fullName(req.Parts), req, "")
+		if !isNotFound(err) {
+			return ans, err
+		}
+	}
+	before := len(r.a.list)
+	ans, err := c.Resolve(req)
+	if err == nil && ans.View != nil && ans.View.Broken && r.a.list[before:].HasErrors() {
+		for _, x := range r.a.list[before:] {
+			if x.Severity == diag.Error {
+				return ans, sqlplan.NewError(string(x.Code), x.Message)
+			}
+		}
+	}
+	return ans, err
+}
+
+// stored answers with a table of the storage at the version that is asked for.
+// A defined table that was never made is said by its name.
+func (r *Reader) stored(name []string, req sqlplan.Request, defined string) (sqlplan.Answer, error) {
+	var t *tables.Table
+	if r.st != nil {
+		rec, ok, err := r.st.record(r.a.ctx, name)
+		if err != nil {
+			return sqlplan.Answer{}, err
+		}
+		if ok && rec.Folder != "" {
+			if t, err = r.st.table(r.a.ctx, rec.Folder); err != nil && !errors.Is(err, stores.ErrNotExist) {
+				return sqlplan.Answer{}, err
+			}
+		}
+	}
+	if t == nil {
+		if defined != "" {
+			return sqlplan.Answer{}, sqlplan.NewError("TABLE_OR_VIEW_NOT_FOUND", fmt.Sprintf("The table `%s` is defined and was not made yet: use `pipelines run` first.", defined))
+		}
+		return sqlplan.Answer{}, &sqlplan.NotFound{Names: r.names()}
+	}
+	snap, err := r.snapshot(t, req)
+	if err != nil {
+		return sqlplan.Answer{}, err
+	}
+	id := fmt.Sprintf("stored:%s@%d", strings.ToLower(strings.Join(name, ".")), snap.Version())
+	rel := &logical.Relation{ID: id, Name: name, Schema: snap.Schema(), Streaming: req.Stream, Handle: storedTable{t, snap}}
+	return sqlplan.Answer{Relation: rel}, nil
+}
+
+// storedTable is the handle of a table at one version.
+type storedTable struct {
+	table *tables.Table
+	at    *tables.Snapshot
+}
+
+func (r *Reader) snapshot(t *tables.Table, req sqlplan.Request) (*tables.Snapshot, error) {
+	if req.Timestamp != "" {
+		return nil, sqlplan.NewError("FEATURE_NOT_AVAILABLE", "TIMESTAMP AS OF is not available yet; use VERSION AS OF")
+	}
+	if req.Version == "" {
+		return t.Snapshot(r.a.ctx)
+	}
+	v, err := strconv.ParseInt(strings.Trim(req.Version, "'\""), 10, 64)
+	if err != nil {
+		return nil, sqlplan.NewError("INVALID_TIME_TRAVEL_SPEC", "a version is a whole number, not "+req.Version)
+	}
+	return t.SnapshotAt(r.a.ctx, v)
+}
+
+// Open returns the rows of a relation that Resolve gave.
+func (r *Reader) Open(rel *logical.Relation) (connector.Bounded, error) {
+	switch h := rel.Handle.(type) {
+	case storedTable:
+		return builtin.TableWhole(h.table, h.at), nil
+	case handle:
+		switch {
+		case h.source != nil && h.source.opened != nil && h.source.opened.Table != nil:
+			return h.source.opened.Table, nil
+		case h.external != nil:
+			st, err := openStorage(r.p.spec.StorageDir(), false, r.p.now)
+			if err != nil {
+				return nil, err
+			}
+			t, err := st.table(r.a.ctx, h.external.folder)
+			if err != nil {
+				return nil, err
+			}
+			return builtin.TableWhole(t, nil), nil
+		}
+	}
+	return nil, fmt.Errorf("%s cannot be read as a whole", strings.Join(rel.Name, "."))
+}
+
+// File answers a file format and path with options, as CREATE TEMPORARY VIEW …
+// USING has them. Options may hold "path"; columns may be nil.
+func (r *Reader) File(format string, options map[string]string, columns *schema.Schema) (sqlplan.Answer, error) {
+	f := builtin.Source(format)
+	if f == nil {
+		return sqlplan.Answer{}, sqlplan.NewError("DATA_SOURCE_NOT_FOUND", fmt.Sprintf("Failed to find the data source: %s.", format))
+	}
+	path, opts := "", map[string]string{}
+	for k, v := range options {
+		if strings.EqualFold(k, "path") {
+			path = v
+			continue
+		}
+		opts[k] = v
+	}
+	if columns != nil {
+		opts["schema"] = columns.DDL()
+	}
+	if path == "" && f.NeedsPath {
+		return sqlplan.Answer{}, sqlplan.NewError("MISSING_OPTION", "USING "+format+" needs the option path")
+	}
+	c := &catalogOf{a: r.a}
+	return c.path(f, path, sqlplan.Request{Parts: []string{format, path}, Options: opts})
+}
+
+func (r *Reader) names() []string {
+	return (&catalogOf{a: r.a}).names()
+}
+
+// TableInfo describes a table, view or source of a project.
+type TableInfo struct {
+	Name    []string // catalog, database, name; sources and temporary views one part
+	Kind    string   // "streaming table", "materialized view", "view", "temporary view", "source"
+	Comment string
+	Owner   string
+	// The rest is set for stored tables.
+	Stored   bool
+	Version  int64
+	Rows     int64 // -1 when not known
+	Files    int
+	Bytes    int64
+	Path     string // folder of the data
+	Modified time.Time
+	Schema   schema.Schema
+}
+
+// Tables lists what the project defines and what its storage holds, by name.
+func (r *Reader) Tables(ctx context.Context) ([]TableInfo, error) {
+	var out []TableInfo
+	seen := map[string]bool{}
+	for _, d := range r.p.datasets {
+		if d.kind == graph.Sink {
+			continue
+		}
+		info := TableInfo{Name: d.name, Kind: d.kind.String(), Comment: d.comment, Owner: r.p.Name(), Rows: -1}
+		if d.isTable() && r.st != nil {
+			if err := r.describe(ctx, &info); err != nil {
+				return nil, err
+			}
+		}
+		seen[d.id()] = true
+		out = append(out, info)
+	}
+	if r.st != nil {
+		var failed error
+		err := r.st.catalog.List(ctx, func(rec catalog.Record, err error) bool {
+			name := []string{rec.Name.Catalog, rec.Name.Database, rec.Name.Table}
+			if err != nil || seen[strings.ToLower(strings.Join(name, "."))] {
+				failed = errors.Join(failed, err)
+				return true
+			}
+			info := TableInfo{Name: name, Kind: kindWords(string(rec.Kind)), Comment: rec.Comment, Owner: rec.Owner, Rows: -1}
+			failed = errors.Join(failed, r.describe(ctx, &info))
+			out = append(out, info)
+			return true
+		})
+		if err := errors.Join(err, failed); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(out, func(a, b TableInfo) int { return strings.Compare(strings.Join(a.Name, "."), strings.Join(b.Name, ".")) })
+	return out, nil
+}
+
+func kindWords(s string) string { return strings.ToLower(strings.ReplaceAll(s, "_", " ")) }
+
+// describe fills in what the storage knows of a table.
+func (r *Reader) describe(ctx context.Context, info *TableInfo) error {
+	rec, ok, err := r.st.record(ctx, info.Name)
+	if err != nil || !ok || rec.Folder == "" {
+		return err
+	}
+	t, err := r.st.table(ctx, rec.Folder)
+	if errors.Is(err, stores.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	s := t.Known()
+	info.Stored, info.Version, info.Files, info.Bytes, info.Schema = true, s.Version(), s.NumFiles(), s.Bytes(), s.Schema()
+	if n, known := s.Rows(); known {
+		info.Rows = n
+	}
+	for _, f := range s.Files() {
+		if f.ModTime.After(info.Modified) {
+			info.Modified = f.ModTime
+		}
+	}
+	info.Path = r.st.root + "/" + rec.Folder
+	return nil
+}
+
+// Sources lists the declared sources by name.
+func (r *Reader) Sources() []string {
+	var out []string
+	for _, s := range r.p.spec.Sources {
+		out = append(out, s.Name.Parts[0])
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,26 @@
+package checkpoint
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+	berrors "go.etcd.io/bbolt/errors"
+)
+
+// View opens a checkpoint for a look, or says at once (ErrLocked) that a flow
+// has it open.
+func View(path string) (*DB, error) {
+	if err := checkFile(path); err != nil {
+		return nil, err
+	}
+	db, err := bolt.Open(path, 0o644, &bolt.Options{Timeout: 100 * time.Millisecond, ReadOnly: true})
+	if errors.Is(err, berrors.ErrTimeout) {
+		return nil, fmt.Errorf("look at checkpoint %s: %w", path, ErrLocked)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look at checkpoint %s: %w", path, err)
+	}
+	return &DB{path: path, bolt: db}, nil
+}
