@@ -318,3 +318,17 @@ func (r *Reader) Sources() []string {
 	slices.Sort(out)
 	return out
 }
+
+// FindDocument returns the path of the project's document: that of --spec, or
+// the nearest one above the current folder when path is "". Without one the
+// list says so.
+func FindDocument(path string) (string, diag.List) {
+	if path != "" {
+		if _, err := os.Stat(path); err != nil {
+			d := diag.AtSpan(nil, diag.Span{File: path}, "PIPELINE_SPEC_FILE_NOT_FOUND", "there is no such file or folder")
+			return "", diag.List{d}
+		}
+		return path, nil
+	}
+	return spec.Find(".")
+}

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strings"
+	"syscall"
+	_ "time/tzdata" // zones of SQL, also where the machine has none
+
+	"github.com/spf13/cobra"
+
+	"pipelines/pipelines"
+	"pipelines/spec/diag"
+)
+
+// The exit codes.
+const (
+	exitOK          = 0
+	exitFailed      = 1 // a flow or statement failed while running
+	exitFindings    = 2 // findings in specs or SQL, usage errors
+	exitEnvironment = 3 // nothing could start
+	exitInterrupt   = 130
+	exitTerminate   = 143
+)
+
+// app is what all commands share.
+type app struct {
+	stdout, stderr io.Writer
+	spec           string // --spec
+	code           int    // what the process exits with
+}
+
+// commands lists the commands in the order in which help shows them.
+func (a *app) commands() []*cobra.Command {
+	return []*cobra.Command{
+		a.sqlCommand(),
+	}
+}
+
+func main() { os.Exit(realMain(os.Args[1:], os.Stdout, os.Stderr)) }
+
+func realMain(args []string, stdout, stderr io.Writer) int {
+	// Less collection for more memory; a limit set from outside still holds.
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400)
+	}
+	a := &app{stdout: stdout, stderr: stderr}
+	root := &cobra.Command{
+		Use: "pipelines", Short: "Declarative data pipelines with Spark's SQL on one machine",
+		SilenceErrors: true, SilenceUsage: true,
+		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+	}
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	root.PersistentFlags().StringVar(&a.spec, "spec", "", "the pipeline document or its folder (default: the nearest pipeline.yml)")
+	root.AddCommand(a.commands()...)
+	if err := root.Execute(); err != nil {
+		a.fail(err)
+	}
+	return a.code
+}
+
+// usageError is a mistake on the command line.
+type usageError struct{ error }
+
+// fail reports an error and sets the exit code.
+func (a *app) fail(err error) {
+	a.code = exitFailed
+	_, env := errors.AsType[*pipelines.EnvironmentError](err)
+	_, usage := errors.AsType[usageError](err)
+	switch {
+	case env:
+		a.code = exitEnvironment
+	case usage || isCobraUsage(err):
+		a.code = exitFindings
+		fmt.Fprintf(a.stderr, "error: %s\nrun `pipelines --help` for usage\n", err)
+		return
+	}
+	fmt.Fprintf(a.stderr, "error: %s\n", err)
+}
+
+// isCobraUsage tells the library's complaints about arguments from ours: it
+// has no type for them.
+func isCobraUsage(err error) bool {
+	for _, p := range []string{"unknown command", "unknown flag", "unknown shorthand", "accepts ", "requires ", "flag needs", "invalid argument", "bad flag", "if any flags", "required flag"} {
+		if strings.HasPrefix(err.Error(), p) {
+			return true
+		}
+	}
+	return false
+}
+
+// findings prints a list on stderr and sets the exit code if it has errors; it
+// reports whether it had.
+func (a *app) findings(l diag.List) bool {
+	if len(l) > 0 {
+		fmt.Fprint(a.stderr, l.Render())
+	}
+	if !l.HasErrors() {
+		return false
+	}
+	a.code = exitFindings
+	return true
+}
+
+// signals returns two contexts: stop ends at the first SIGINT or SIGTERM, ctx
+// at the second. code is the exit code of the first signal, 0 if there was
+// none; it may be called at any time after the contexts ended.
+func signals() (ctx, stop context.Context, code func() int, done func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	stop, stopNow := context.WithCancel(ctx)
+	ch := make(chan os.Signal, 2)
+	signal.Notify(ch, os.Interrupt, syscall.SIGTERM)
+	first := make(chan os.Signal, 1)
+	quit := make(chan struct{})
+	go func() {
+		defer cancel()
+		select {
+		case s := <-ch:
+			first <- s
+			stopNow()
+		case <-quit:
+			return
+		}
+		select {
+		case <-ch:
+		case <-quit:
+		}
+	}()
+	code = func() int {
+		if stop.Err() == nil {
+			return exitOK
+		}
+		select {
+		case s := <-first:
+			first <- s
+			if s == syscall.SIGTERM {
+				return exitTerminate
+			}
+			return exitInterrupt
+		default:
+			return exitOK
+		}
+	}
+	return ctx, stop, code, func() { signal.Stop(ch); close(quit); stopNow() }
+}

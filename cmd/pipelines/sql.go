@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/user"
+
+	"github.com/spf13/cobra"
+
+	"pipelines/pipelines"
+	"pipelines/pipelines/shell"
+	"pipelines/spec/diag"
+)
+
+type sqlFlags struct {
+	text    string
+	file    string
+	output  string
+	goOn    bool
+	params  []string
+	noSpec  bool
+	textSet bool
+	fileSet bool
+}
+
+func (a *app) sqlCommand() *cobra.Command {
+	var f sqlFlags
+	c := &cobra.Command{
+		Use: "sql [-c TEXT | -f FILE]", Short: "run SQL statements against the project's tables, or none",
+		Long: "Runs SQL statements, one after another: queries on the project's tables (their latest version), on files\n" +
+			"(json.`path`, parquet.`path`, csv.`path`, delta.`path`, read_files(...)) and on session views and tables.\n" +
+			"A pipeline's tables are never written from here. Without -c and -f the statements are read from stdin.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			f.textSet, f.fileSet = cmd.Flags().Changed("command"), cmd.Flags().Changed("file")
+			return a.sql(f)
+		},
+	}
+	fl := c.Flags()
+	fl.StringVarP(&f.text, "command", "c", "", "the statements")
+	fl.StringVarP(&f.file, "file", "f", "", "a file of statements; - is stdin")
+	fl.StringVar(&f.output, "output", "table", "table, csv, json (one object a statement) or jsonstrings")
+	fl.BoolVar(&f.goOn, "continue-on-error", false, "go on after a failed statement")
+	fl.StringArrayVar(&f.params, "param", nil, "name=value of a parameter of the project (repeatable)")
+	fl.BoolVar(&f.noSpec, "no-project", false, "do not look for a project")
+	return c
+}
+
+// input returns the text of the statements.
+func (f sqlFlags) input() (*diag.Text, error) {
+	switch {
+	case f.textSet && f.fileSet:
+		return nil, usageError{errors.New("use either -c or -f")}
+	case f.textSet:
+		return diag.NewText("-c", f.text), nil
+	case f.fileSet && f.file != "-":
+		b, err := os.ReadFile(f.file)
+		if err != nil {
+			return nil, &pipelines.EnvironmentError{Err: err}
+		}
+		return diag.NewText(f.file, string(b)), nil
+	}
+	b, err := io.ReadAll(os.Stdin)
+	if err != nil {
+		return nil, &pipelines.EnvironmentError{Err: err}
+	}
+	return diag.NewText("stdin", string(b)), nil
+}
+
+// reader opens the project, if there is one.
+func (a *app) reader(ctx context.Context, f sqlFlags) (*pipelines.Reader, error) {
+	params, err := parseParams(f.params)
+	if err != nil {
+		return nil, err
+	}
+	if !f.noSpec {
+		path, list := pipelines.FindDocument(a.spec)
+		if path != "" {
+			r, list, err := pipelines.OpenReader(ctx, pipelines.LoadOptions{Path: path, Parameters: params, Env: os.LookupEnv})
+			if err != nil {
+				return nil, &pipelines.EnvironmentError{Err: err}
+			}
+			if list.HasErrors() {
+				a.findings(list)
+			}
+			if r == nil {
+				return nil, nil //nolint:nilnil // the findings were printed
+			}
+			a.code = exitOK // a view with errors is said when it is read
+			return r, nil
+		}
+		if a.spec != "" {
+			a.findings(list)
+			return nil, nil //nolint:nilnil // the findings were printed
+		}
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, &pipelines.EnvironmentError{Err: err}
+	}
+	return pipelines.BareReader(ctx, dir, nil)
+}
+
+func (a *app) sql(f sqlFlags) error {
+	text, err := f.input()
+	if err != nil {
+		return err
+	}
+	out, err := shell.NewPrinter(shell.Format(f.output), a.stdout, a.stderr)
+	if err != nil {
+		return usageError{err}
+	}
+	ctx, stop, code, done := signals()
+	defer done()
+	_ = ctx // a query ends at the first signal
+	r, err := a.reader(stop, f)
+	if err != nil || r == nil {
+		return err
+	}
+	name := ""
+	if u, err := user.Current(); err == nil {
+		name = u.Username
+	}
+	s, err := shell.New(shell.Options{Reader: r, User: name})
+	if err != nil {
+		return usageError{err}
+	}
+	if err := a.statements(stop, s, text, out, f.goOn); err != nil {
+		return err
+	}
+	if c := code(); c != exitOK {
+		a.code = c
+	}
+	return nil
+}
+
+// statements runs a script.
+func (a *app) statements(ctx context.Context, s *shell.Session, text *diag.Text, out *shell.Printer, goOn bool) error {
+	list := shell.Parse(text)
+	for i := range list {
+		st := &list[i]
+		out.Begin(i+1, text.Span(st.At).Start.Line, s.Settings())
+		f := s.Run(ctx, st, text, out)
+		if err := out.End(f); err != nil {
+			return fmt.Errorf("output: %w", err)
+		}
+		if f == nil {
+			continue
+		}
+		a.code = exitFailed
+		if f.Static() && !goOn {
+			a.code = exitFindings
+		}
+		if !goOn || ctx.Err() != nil {
+			break
+		}
+	}
+	return nil
+}

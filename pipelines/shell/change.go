@@ -1,0 +1,257 @@
+package shell
+
+import (
+	"context"
+	"strings"
+
+	"pipelines/sqlplan"
+	"pipelines/tables/column"
+	"pipelines/tables/schema"
+)
+
+const zoneKey = "spark.sql.session.timeZone"
+
+// target finds the session table that a statement changes.
+func (r *run) target() (*memoryTable, *Failure) {
+	if m := r.findTable(r.st.Name); m != nil {
+		return m, nil
+	}
+	if r.findView(r.st.Name) != nil {
+		return nil, r.refuse("UNSUPPORTED_INSERT.RDD_BASED", "Can't change %s: it is a temporary view", quoted(r.st.Name))
+	}
+	if r.exists(r.st.Name, r.text.Span(r.st.NameAt)) {
+		return nil, r.refuse("FEATURE_NOT_AVAILABLE", "%s belongs to the project: a pipeline's table is never written from the SQL shell", quoted(r.st.Name))
+	}
+	return nil, r.notFound(r.st.Name, nil)
+}
+
+func (r *run) insert(ctx context.Context) *Failure {
+	m, f := r.target()
+	if f != nil {
+		return f
+	}
+	plan, f := r.compile(r.st.Query)
+	if f != nil {
+		return f
+	}
+	q, list := sqlplan.FitQuery(r.st.Query, r.text, sqlplan.Fit{
+		Target: m.schema, Source: plan.Schema, Columns: r.columnList(), ByName: r.st.ByName, Table: m.name[len(m.name)-1],
+	})
+	if list.HasErrors() {
+		return findings(list)
+	}
+	rows, f := r.collect(ctx, q)
+	if f != nil {
+		return f
+	}
+	if f := notNull(m.schema, rows); f != nil {
+		return f
+	}
+	if r.st.Overwrite {
+		m.clear()
+	}
+	m.append(rows)
+	return nil
+}
+
+func (r *run) columnList() []string {
+	if len(r.st.ColumnNames) == 0 {
+		return nil
+	}
+	return r.st.ColumnNames
+}
+
+// notNull refuses nulls in columns that are declared NOT NULL.
+func notNull(s schema.Schema, rows *memoryTable) *Failure {
+	for i, f := range s.Fields {
+		if f.Nullable {
+			continue
+		}
+		for _, b := range rows.batches {
+			for k := range b.Len {
+				if b.Cols[i].IsNull(k) {
+					return &Failure{Class: "NOT_NULL_ASSERT_VIOLATION", SQLState: "42000", Message: "NULL value appeared in non-nullable field: " + f.Name}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (r *run) truncate() *Failure {
+	m, f := r.target()
+	if f == nil {
+		m.clear()
+	}
+	return f
+}
+
+func (r *run) drop() *Failure {
+	name := strings.ToLower(r.st.Name[len(r.st.Name)-1])
+	switch {
+	case strings.Contains(r.st.What, "VARIABLE"):
+		if r.variables[name] == nil && !r.st.IfExists {
+			return r.refuse("VARIABLE_NOT_FOUND", "The variable %s cannot be found.", quoted(r.st.Name))
+		}
+		delete(r.variables, name)
+		return nil
+	case strings.Contains(r.st.What, "FUNCTION"):
+		if r.functions[name] == nil && !r.st.IfExists {
+			return r.refuse("ROUTINE_NOT_FOUND", "The routine %s cannot be found.", quoted(r.st.Name))
+		}
+		delete(r.functions, name)
+		return nil
+	case r.st.What == "VIEW" || r.st.What == "TABLE":
+		return r.dropRelation(name)
+	}
+	return r.refuse("FEATURE_NOT_AVAILABLE", "DROP %s is not available in the SQL shell", r.st.What)
+}
+
+func (r *run) dropRelation(name string) *Failure {
+	if v := r.findView(r.st.Name); v != nil {
+		delete(r.views, strings.ToLower(v.name))
+		return nil
+	}
+	if m := r.findTable(r.st.Name); m != nil {
+		if r.st.What == "VIEW" {
+			return r.refuse("WRONG_COMMAND_FOR_OBJECT_TYPE", "The operation DROP VIEW requires a VIEW. But `%s` is a table. Use DROP TABLE instead.", name)
+		}
+		delete(r.tables, lower(m.name...))
+		return nil
+	}
+	if r.exists(r.st.Name, r.text.Span(r.st.NameAt)) {
+		return r.refuse("FEATURE_NOT_AVAILABLE", "%s belongs to the project: a pipeline's table is never dropped from the SQL shell", quoted(r.st.Name))
+	}
+	if r.st.IfExists {
+		return nil
+	}
+	return r.notFound(r.st.Name, nil)
+}
+
+// setConf changes one setting; a bad value leaves the old one.
+func (r *run) setConf(key, value string) *Failure {
+	old, had := r.conf[key]
+	r.conf[key] = value
+	if err := r.configure(); err != nil {
+		if delete(r.conf, key); had {
+			r.conf[key] = old
+		}
+		return failure(err, r.text)
+	}
+	return nil
+}
+
+// unquoted drops the quotes around a value.
+func unquoted(s string) string {
+	if n := len(s); n >= 2 && (s[0] == '\'' || s[0] == '"') && s[n-1] == s[0] {
+		return s[1 : n-1]
+	}
+	return s
+}
+
+func (r *run) set() *Failure {
+	switch {
+	case r.st.HasValue:
+		if f := r.setConf(r.st.Key, unquoted(r.st.Value)); f != nil {
+			return f
+		}
+		r.rows([]string{"key", "value"}, [][]string{{r.st.Key, r.st.Value}})
+	case r.st.Key != "":
+		v, ok := r.conf[r.st.Key]
+		if !ok {
+			v = "<undefined>"
+			if r.st.Key == zoneKey {
+				v = "UTC"
+			}
+		}
+		r.rows([]string{"key", "value"}, [][]string{{r.st.Key, v}})
+	default:
+		var out [][]string
+		for _, k := range sorted(r.conf) {
+			out = append(out, []string{k, r.conf[k]})
+		}
+		r.rows([]string{"key", "value"}, out)
+	}
+	return nil
+}
+
+func (r *run) reset() *Failure {
+	before := r.o.Reader.Conf()
+	restore := func(k string) {
+		delete(r.conf, k)
+		if v, ok := before[k]; ok {
+			r.conf[k] = v
+		}
+	}
+	if r.st.Key != "" {
+		restore(r.st.Key)
+	} else {
+		for _, k := range sorted(r.conf) {
+			restore(k)
+		}
+	}
+	if err := r.configure(); err != nil {
+		return failure(err, r.text)
+	}
+	return nil
+}
+
+func (r *run) use() *Failure {
+	n := r.st.Name
+	switch {
+	case r.st.What == "CATALOG" && len(n) == 1:
+		r.catalog, r.database = n[0], "default"
+	case len(n) == 2:
+		r.catalog, r.database = n[0], n[1]
+	case len(n) == 1:
+		r.database = n[0]
+	default:
+		return r.refuse("PARSE_SYNTAX_ERROR", "USE takes a database, or a catalog and a database")
+	}
+	if err := r.configure(); err != nil {
+		return failure(err, r.text)
+	}
+	return nil
+}
+
+// noEffect checks what a statement like CACHE TABLE reads, and does nothing.
+func (r *run) noEffect(_ context.Context) *Failure {
+	if r.st.Query != nil && len(r.st.Name) == 1 { // CACHE TABLE t AS query is a view
+		plan, f := r.compile(r.st.Query)
+		if f != nil {
+			return f
+		}
+		v := &view{name: r.st.Name[0], schema: plan.Schema, reads: r.touched}
+		v.answer.View = &sqlplan.View{Name: r.st.Name, Text: r.text, Query: r.st.Query, Session: r.settings}
+		r.views[strings.ToLower(v.name)] = v
+		return nil
+	}
+	if len(r.st.Name) > 0 {
+		_, f := r.schemaOf(r.st.Name)
+		return f
+	}
+	return nil
+}
+
+// rows gives a result of texts.
+func (r *run) rows(columns []string, data [][]string) {
+	var s schema.Schema
+	for _, c := range columns {
+		s.Fields = append(s.Fields, schema.Field{Name: c, Type: schema.Of(schema.String), Nullable: true})
+	}
+	r.out.Columns(s)
+	if len(data) == 0 {
+		return
+	}
+	b := (*column.Pool)(nil).Batch()
+	b.Len = len(data)
+	for i := range columns {
+		v := column.New(schema.Of(schema.String))
+		for _, row := range data {
+			v.AppendStr([]byte(row[i]))
+		}
+		b.Cols = append(b.Cols, v)
+	}
+	r.out.Rows(b)
+	b.Release()
+}

@@ -1,0 +1,117 @@
+package shell
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"pipelines/runtime/connector"
+	"pipelines/tables/column"
+	"pipelines/tables/schema"
+)
+
+// memoryTable holds rows in memory: a session table, or a result that is kept.
+// Batches are flat and never changed once they are full.
+type memoryTable struct {
+	name    []string
+	schema  schema.Schema
+	comment string
+	batches []*column.Batch
+	rows    int
+	version int
+}
+
+// Columns implements Sink.
+func (m *memoryTable) Columns(s schema.Schema) { m.schema = s }
+
+// Rows implements Sink: the rows are copied.
+func (m *memoryTable) Rows(b *column.Batch) {
+	if b.Rows() == 0 {
+		return
+	}
+	cols := make([]*column.Vector, len(b.Cols))
+	for i, src := range b.Cols {
+		v := column.New(m.schema.Fields[i].Type)
+		if b.Sel != nil {
+			for _, row := range b.Sel {
+				column.AppendRow(v, src, int(row))
+			}
+		} else {
+			column.AppendRange(v, src, 0, b.Len)
+		}
+		cols[i] = v
+	}
+	out := (*column.Pool)(nil).Batch()
+	out.Cols, out.Len = cols, b.Rows()
+	m.batches = append(m.batches, out)
+	m.rows += out.Len
+}
+
+// append adds the rows of another table of the same columns.
+func (m *memoryTable) append(o *memoryTable) {
+	m.batches = append(m.batches, o.batches...)
+	m.rows += o.rows
+	m.version++
+}
+
+func (m *memoryTable) clear() { m.batches, m.rows, m.version = nil, 0, m.version+1 }
+
+// Whole implements connector.Bounded.
+func (m *memoryTable) Whole(context.Context) ([]connector.Split, string, error) {
+	return []connector.Split{{Name: m.schema.DDL(), Data: m.batches}}, fmt.Sprint(m.version), nil
+}
+
+// Open implements connector.Opener.
+func (m *memoryTable) Open(_ context.Context, s connector.Split, spec connector.ScanSpec) (connector.Reader, error) {
+	return &memoryReader{batches: s.Data.([]*column.Batch), spec: spec}, nil
+}
+
+type memoryReader struct {
+	batches []*column.Batch
+	spec    connector.ScanSpec
+}
+
+// Next gives the stored columns as they are.
+func (r *memoryReader) Next() (*column.Batch, error) {
+	if len(r.batches) == 0 {
+		return nil, io.EOF
+	}
+	src := r.batches[0]
+	r.batches = r.batches[1:]
+	b := r.spec.Pool.Batch()
+	b.Len = src.Len
+	for i, f := range r.spec.Fields {
+		b.Cols = append(b.Cols, pruned(src.Cols[f], r.spec.Columns.Fields[i].Type))
+	}
+	return b, nil
+}
+
+func (r *memoryReader) Counts() connector.Counts { return connector.Counts{} }
+func (r *memoryReader) Close() error             { return nil }
+
+// pruned returns v with only the nested fields that t has.
+func pruned(v *column.Vector, t schema.Type) *column.Vector {
+	if v.Type.SameShape(t) {
+		return v.Retain()
+	}
+	out := column.New(t)
+	for _, c := range out.Children {
+		c.Release()
+	}
+	out.Len, out.Nulls, out.Offsets = v.Len, v.Nulls, v.Offsets
+	out.Children = out.Children[:0]
+	switch t.Kind {
+	case schema.Struct:
+		from := schema.Schema{Fields: v.Type.Fields}
+		for _, f := range t.Fields {
+			out.Children = append(out.Children, pruned(v.Children[from.Index(f.Name)], f.Type))
+		}
+	case schema.Array:
+		out.Children = append(out.Children, pruned(v.Children[0], *t.Elem))
+	case schema.Map:
+		out.Children = append(out.Children, pruned(v.Children[0], *t.Key), pruned(v.Children[1], *t.Elem))
+	default:
+		panic("bug: shell: a column of type " + v.Type.String() + " is wanted as " + t.String())
+	}
+	return out
+}

@@ -1,0 +1,225 @@
+package shell
+
+import (
+	"bufio"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pipelines/sqlplan"
+	"pipelines/tables/codec/display"
+	"pipelines/tables/column"
+	"pipelines/tables/schema"
+)
+
+// Format is a form of output.
+type Format string
+
+// The forms.
+const (
+	Table       Format = "table"
+	CSV         Format = "csv"
+	JSON        Format = "json"
+	JSONStrings Format = "jsonstrings"
+)
+
+// Formats lists the forms, for help and checks.
+func Formats() []Format { return []Format{Table, CSV, JSON, JSONStrings} }
+
+// Printer writes results in one form. It is a Sink for one statement at a
+// time, between Begin and End.
+type Printer struct {
+	form   Format
+	out    *bufio.Writer
+	errors io.Writer
+	number int
+	line   int
+	shell  display.Shell
+	schema schema.Schema
+	buf    []byte // the JSON object so far, or the text of one value
+	rows   int
+	cells  [][]string // of table and csv
+	tables int        // results printed
+}
+
+// NewPrinter returns a Printer that writes results to out and, in the forms
+// for people, errors to errs. An unknown form is an error.
+func NewPrinter(form Format, out, errs io.Writer) (*Printer, error) {
+	if !slices.Contains(Formats(), form) {
+		var names []string
+		for _, f := range Formats() {
+			names = append(names, string(f))
+		}
+		return nil, fmt.Errorf("unknown output form %q: use one of %s", form, strings.Join(names, ", "))
+	}
+	return &Printer{form: form, out: bufio.NewWriterSize(out, 1<<16), errors: errs}, nil
+}
+
+// Begin starts the result of a statement.
+func (p *Printer) Begin(number, line int, settings *sqlplan.Session) {
+	p.number, p.line, p.rows, p.cells = number, line, 0, nil
+	p.shell = display.Shell{Zone: settings.Zone}
+	p.schema = schema.Schema{}
+	p.buf = p.buf[:0]
+}
+
+func (p *Printer) isJSON() bool { return p.form == JSON || p.form == JSONStrings }
+
+func (p *Printer) head() {
+	p.buf = fmt.Appendf(p.buf[:0], `{"statement":%d,"line":%d`, p.number, p.line)
+}
+
+// Columns implements Sink.
+func (p *Printer) Columns(s schema.Schema) {
+	p.schema = s
+	if !p.isJSON() {
+		return
+	}
+	p.head()
+	p.buf = append(p.buf, `,"columns":[`...)
+	for i, f := range s.Fields {
+		if i > 0 {
+			p.buf = append(p.buf, ',')
+		}
+		p.buf = display.AppendString(append(p.buf, `{"name":`...), []byte(f.Name))
+		p.buf = display.AppendString(append(p.buf, `,"type":`...), []byte(f.Type.String()))
+		p.buf = append(p.buf, '}')
+	}
+	p.buf = append(p.buf, `],"rows":[`...)
+}
+
+// Rows implements Sink.
+func (p *Printer) Rows(b *column.Batch) {
+	if b.Sel != nil {
+		for _, i := range b.Sel {
+			p.row(b, int(i))
+		}
+		return
+	}
+	for i := range b.Len {
+		p.row(b, i)
+	}
+}
+
+func (p *Printer) row(b *column.Batch, i int) {
+	switch p.form {
+	case JSON:
+		p.open()
+		for k, c := range b.Cols {
+			p.comma(k)
+			p.buf = display.AppendJSON(p.buf, c, i)
+		}
+		p.buf = append(p.buf, ']')
+	case JSONStrings:
+		p.open()
+		var text [128]byte
+		for k, c := range b.Cols {
+			p.comma(k)
+			if c.IsNull(i) {
+				p.buf = append(p.buf, "null"...)
+				continue
+			}
+			p.buf = display.AppendString(p.buf, p.shell.Append(text[:0], c, i))
+		}
+		p.buf = append(p.buf, ']')
+	default:
+		cells := make([]string, len(b.Cols))
+		for k, c := range b.Cols {
+			if c.IsNull(i) {
+				cells[k] = nullText(p.form)
+				continue
+			}
+			p.buf = p.shell.Append(p.buf[:0], c, i)
+			cells[k] = string(p.buf)
+		}
+		p.cells = append(p.cells, cells)
+	}
+	p.rows++
+}
+
+// nullText is how a null is shown to people; an empty field in CSV.
+func nullText(f Format) string {
+	if f == CSV {
+		return ""
+	}
+	return "NULL"
+}
+
+func (p *Printer) open() {
+	p.comma(p.rows)
+	p.buf = append(p.buf, '[')
+}
+
+func (p *Printer) comma(k int) {
+	if k > 0 {
+		p.buf = append(p.buf, ',')
+	}
+}
+
+// End finishes the statement with its result or failure.
+func (p *Printer) End(f *Failure) error {
+	switch {
+	case f != nil && p.isJSON():
+		p.head()
+		p.buf = display.AppendString(append(p.buf, `,"error":{"class":`...), []byte(f.Class))
+		p.buf = display.AppendString(append(p.buf, `,"sqlstate":`...), []byte(f.SQLState))
+		p.buf = display.AppendString(append(p.buf, `,"message":`...), []byte(f.Message))
+		p.buf = append(p.buf, "}}\n"...)
+		p.write(p.buf)
+	case f != nil:
+		if err := p.out.Flush(); err != nil {
+			return err
+		}
+		if _, err := io.WriteString(p.errors, f.Render()); err != nil {
+			return err
+		}
+	case p.isJSON():
+		if len(p.schema.Fields) == 0 && p.rows == 0 {
+			p.Columns(schema.Schema{})
+		}
+		p.buf = append(p.buf, "]}\n"...)
+		p.write(p.buf)
+	case len(p.schema.Fields) == 0:
+	case p.form == CSV:
+		p.csv()
+	default:
+		p.table()
+	}
+	return p.out.Flush()
+}
+
+// write hands bytes to the buffered output, whose first error Flush returns.
+func (p *Printer) write(b []byte) { _, _ = p.out.Write(b) }
+
+func (p *Printer) csv() {
+	p.separate()
+	w := csv.NewWriter(p.out)
+	_ = w.Write(p.schema.Names()) // Flush returns the first error
+	for _, c := range p.cells {
+		if len(c) == 1 && c[0] == "" {
+			w.Flush()
+			p.write([]byte("\"\"\n")) // an empty line would be no record
+			continue
+		}
+		_ = w.Write(c)
+	}
+	w.Flush()
+}
+
+// separate puts an empty line between results.
+func (p *Printer) separate() {
+	if p.tables > 0 {
+		p.write([]byte("\n"))
+	}
+	p.tables++
+}
+
+func rowsText(n int) string {
+	if n == 1 {
+		return "(1 row)\n"
+	}
+	return "(" + strconv.Itoa(n) + " rows)\n"
+}

@@ -1,0 +1,298 @@
+package shell
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"pipelines/sqlplan"
+	"pipelines/sqlplan/logical"
+	"pipelines/tables/schema"
+)
+
+func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// like filters by a pattern of SHOW: * stands for anything, | separates
+// patterns, case is ignored.
+func (r *run) like(name string) bool {
+	if !r.st.HasValue {
+		return true
+	}
+	for p := range strings.SplitSeq(strings.ToLower(r.st.Value), "|") {
+		if matches(strings.TrimSpace(p), strings.ToLower(name)) {
+			return true
+		}
+	}
+	return false
+}
+
+// matches is a match with * for any run of characters.
+func matches(pattern, s string) bool {
+	first, rest, star := strings.Cut(pattern, "*")
+	if !star {
+		return pattern == s
+	}
+	if !strings.HasPrefix(s, first) {
+		return false
+	}
+	s = s[len(first):]
+	for {
+		part, next, more := strings.Cut(rest, "*")
+		if !more {
+			return strings.HasSuffix(s, part)
+		}
+		i := strings.Index(s, part)
+		if i < 0 {
+			return false
+		}
+		s, rest = s[i+len(part):], next
+	}
+}
+
+func (r *run) show(ctx context.Context) *Failure {
+	switch r.st.What {
+	case "TABLES":
+		return r.showTables(ctx)
+	case "VIEWS":
+		return r.showViews(ctx)
+	case "DATABASES", "SCHEMAS", "NAMESPACES":
+		return r.showDatabases(ctx)
+	case "CATALOGS":
+		r.list("catalog", []string{r.catalog})
+	case "COLUMNS":
+		s, f := r.schemaOf(r.st.Name)
+		if f != nil {
+			return f
+		}
+		r.list("col_name", s.Names())
+	case "FUNCTIONS", "ALL FUNCTIONS", "SYSTEM FUNCTIONS", "USER FUNCTIONS":
+		var out []string
+		if r.st.What != "USER FUNCTIONS" {
+			out = append(out, sqlplan.FunctionNames()...)
+		}
+		if r.st.What != "SYSTEM FUNCTIONS" {
+			out = append(out, sorted(r.functions)...)
+		}
+		slices.Sort(out)
+		r.list("function", out)
+	case "VARIABLES":
+		r.list("name", sorted(r.variables))
+	case "CREATE TABLE":
+		s, f := r.schemaOf(r.st.Name)
+		if f != nil {
+			return f
+		}
+		r.rows([]string{"createtab_stmt"}, [][]string{{"CREATE TABLE " + strings.Join(r.st.Name, ".") + " (\n  " +
+			strings.Join(ddlLines(s), ",\n  ") + ")"}})
+	default:
+		return r.refuse("FEATURE_NOT_AVAILABLE", "SHOW %s is not available", r.st.What)
+	}
+	return nil
+}
+
+func ddlLines(s schema.Schema) []string {
+	var out []string
+	for _, f := range s.Fields {
+		out = append(out, schema.Schema{Fields: []schema.Field{f}}.DDL())
+	}
+	return out
+}
+
+// list gives the names that match the statement's pattern.
+func (r *run) list(header string, names []string) {
+	var out [][]string
+	for _, n := range names {
+		if r.like(n) {
+			out = append(out, []string{n})
+		}
+	}
+	r.rows([]string{header}, out)
+}
+
+// namespace is the database that SHOW … IN names, or the current one.
+func (r *run) namespace() (catalog, database string) {
+	n := r.st.Name
+	switch len(n) {
+	case 0:
+		return r.catalog, r.database
+	case 1:
+		return r.catalog, n[0]
+	}
+	return n[0], n[1]
+}
+
+func (r *run) showTables(ctx context.Context) *Failure {
+	c, d := r.namespace()
+	var out [][]string
+	stored, err := r.o.Reader.Tables(ctx)
+	if err != nil {
+		return failure(err, r.text)
+	}
+	for _, t := range stored {
+		if len(t.Name) == 3 && strings.EqualFold(t.Name[0], c) && strings.EqualFold(t.Name[1], d) && r.like(t.Name[2]) {
+			out = append(out, []string{t.Name[1], t.Name[2], "false"})
+		}
+	}
+	for _, k := range sorted(r.tables) {
+		if n := r.tables[k].name; strings.EqualFold(n[0], c) && strings.EqualFold(n[1], d) && r.like(n[2]) {
+			out = append(out, []string{n[1], n[2], "false"})
+		}
+	}
+	for _, k := range sorted(r.views) {
+		if r.like(k) {
+			out = append(out, []string{"", r.views[k].name, "true"})
+		}
+	}
+	r.rows([]string{"namespace", "tableName", "isTemporary"}, out)
+	return nil
+}
+
+func (r *run) showViews(ctx context.Context) *Failure {
+	c, d := r.namespace()
+	var out [][]string
+	stored, err := r.o.Reader.Tables(ctx)
+	if err != nil {
+		return failure(err, r.text)
+	}
+	for _, t := range stored {
+		if t.Kind == "view" && strings.EqualFold(t.Name[0], c) && strings.EqualFold(t.Name[1], d) && r.like(t.Name[2]) {
+			out = append(out, []string{t.Name[1], t.Name[2], "false"})
+		}
+	}
+	for _, k := range sorted(r.views) {
+		if r.like(k) {
+			out = append(out, []string{"", r.views[k].name, "true"})
+		}
+	}
+	r.rows([]string{"namespace", "viewName", "isTemporary"}, out)
+	return nil
+}
+
+func (r *run) showDatabases(ctx context.Context) *Failure {
+	found := map[string]bool{"default": true, r.database: true}
+	stored, err := r.o.Reader.Tables(ctx)
+	if err != nil {
+		return failure(err, r.text)
+	}
+	for _, t := range stored {
+		if len(t.Name) == 3 && strings.EqualFold(t.Name[0], r.catalog) {
+			found[t.Name[1]] = true
+		}
+	}
+	for _, t := range r.tables {
+		if strings.EqualFold(t.name[0], r.catalog) {
+			found[t.name[1]] = true
+		}
+	}
+	r.list("namespace", sorted(found))
+	return nil
+}
+
+func (r *run) describe(ctx context.Context) *Failure {
+	var s schema.Schema
+	switch r.st.What {
+	case "FUNCTION":
+		return r.describeFunction()
+	case "QUERY":
+		plan, f := r.compile(r.st.Query)
+		if f != nil {
+			return f
+		}
+		s = plan.Schema
+	case "TABLE":
+		got, f := r.schemaOf(r.st.Name)
+		if f != nil {
+			return f
+		}
+		s = got
+		if len(r.st.ColumnNames) > 0 {
+			return r.describeColumn(s)
+		}
+	default:
+		return r.refuse("FEATURE_NOT_AVAILABLE", "DESCRIBE %s is not available", r.st.What)
+	}
+	var out [][]string
+	for _, f := range s.Fields {
+		out = append(out, []string{f.Name, f.Type.String(), f.Comment})
+	}
+	if r.st.Extended && r.st.What == "TABLE" {
+		more, f := r.details(ctx)
+		if f != nil {
+			return f
+		}
+		out = append(out, more...)
+	}
+	r.rows([]string{"col_name", "data_type", "comment"}, out)
+	return nil
+}
+
+// details are the lines of DESCRIBE EXTENDED about a stored table.
+func (r *run) details(ctx context.Context) ([][]string, *Failure) {
+	stored, err := r.o.Reader.Tables(ctx)
+	if err != nil {
+		return nil, failure(err, r.text)
+	}
+	full := lower(r.fullName(r.st.Name)...)
+	for _, t := range stored {
+		if lower(t.Name...) == full && t.Stored {
+			return [][]string{
+				{"", "", ""}, {"# Detailed Table Information", "", ""}, {"Catalog", t.Name[0], ""}, {"Database", t.Name[1], ""},
+				{"Table", t.Name[2], ""}, {"Owner", t.Owner, ""}, {"Type", t.Kind, ""}, {"Provider", "delta", ""},
+				{"Comment", t.Comment, ""}, {"Location", t.Path, ""},
+			}, nil
+		}
+	}
+	return nil, nil
+}
+
+func (r *run) describeColumn(s schema.Schema) *Failure {
+	i := s.Index(r.st.ColumnNames[0])
+	if i < 0 || len(r.st.ColumnNames) > 1 {
+		return r.refuse("UNRESOLVED_COLUMN.WITH_SUGGESTION", "A column with name %s cannot be resolved.", quoted(r.st.ColumnNames))
+	}
+	f := s.Fields[i]
+	comment := f.Comment
+	if comment == "" {
+		comment = "NULL"
+	}
+	r.rows([]string{"info_name", "info_value"}, [][]string{{"col_name", f.Name}, {"data_type", f.Type.String()}, {"comment", comment}})
+	return nil
+}
+
+func (r *run) describeFunction() *Failure {
+	name := strings.ToLower(r.st.Name[len(r.st.Name)-1])
+	lines := [][]string{{"Function: " + name}}
+	if f := r.functions[name]; f != nil {
+		var ps []string
+		for _, p := range f.Params {
+			ps = append(ps, p.Name+" "+p.Type.SQL())
+		}
+		lines = append(lines, []string{"Usage: " + f.Name + "(" + strings.Join(ps, ", ") + ")"})
+	} else {
+		usage, doc, ok := sqlplan.DescribeFunction(name)
+		if !ok {
+			return r.refuse("UNRESOLVED_ROUTINE", "Cannot resolve routine %s on search path [`system`.`builtin`, `system`.`session`].", quoted(r.st.Name))
+		}
+		lines = append(lines, []string{"Usage: " + usage + " - " + doc})
+	}
+	r.rows([]string{"function_desc"}, lines)
+	return nil
+}
+
+func (r *run) explain() *Failure {
+	in := r.st.Inner
+	if in.Query == nil {
+		return r.refuse("FEATURE_NOT_AVAILABLE", "EXPLAIN takes a query")
+	}
+	plan, f := r.compile(in.Query)
+	if f != nil {
+		return f
+	}
+	text := "== Physical Plan ==\n" + logical.Explain(plan.Node)
+	if r.st.What != "" && r.st.What != "FORMATTED" {
+		text = "== Analyzed Logical Plan ==\n" + logical.Explain(plan.Bound) + "\n== Optimized Logical Plan ==\n" + logical.Explain(plan.Node)
+	}
+	r.rows([]string{"plan"}, [][]string{{text}})
+	return nil
+}

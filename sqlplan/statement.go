@@ -1,0 +1,326 @@
+package sqlplan
+
+import (
+	"pipelines/spec/diag"
+	"pipelines/sqlplan/ast"
+	"pipelines/sqlplan/bind"
+	"pipelines/sqlplan/parse"
+	"pipelines/tables/schema"
+)
+
+// StatementKind says what a statement of a SQL shell does.
+type StatementKind uint8
+
+// The kinds of statements.
+const (
+	BrokenStatement StatementKind = iota // its errors are in Errors
+	QueryStatement
+	CreateViewStatement
+	CreateTableStatement
+	CreateFunctionStatement
+	InsertStatement
+	TruncateStatement
+	DropStatement
+	SetStatement
+	SetTimeZoneStatement
+	SetVariableStatement
+	DeclareStatement
+	ResetStatement
+	UseStatement
+	ShowStatement
+	DescribeStatement
+	ExplainStatement
+	NoEffectStatement // CACHE, REFRESH, ...
+)
+
+// Statement is one statement of a SQL shell as a plain value. Which fields are
+// set follows from the kind.
+type Statement struct {
+	Kind   StatementKind
+	At     diag.Range
+	Errors diag.List // of a broken one: never empty
+	Name   []string  // of what it makes, changes or looks at
+	NameAt diag.Range
+	Query  *Query // nil if it has none
+
+	Replace, IfNotExists, IfExists, Temporary bool
+	Overwrite, ByName, Extended               bool
+
+	Columns     *schema.Schema // declared with types
+	ColumnNames []string       // of views, and the list of an INSERT
+	Defaults    map[string]Expr
+	Format      string            // USING
+	Options     map[string]string // OPTIONS, LOCATION as "path"
+	Like        []string          // CREATE TABLE a LIKE b
+
+	// What is the kind of thing (DROP VIEW, SHOW TABLES, USE CATALOG, EXPLAIN
+	// EXTENDED, DESCRIBE QUERY), in upper case.
+	What       string
+	Key, Value string // SET, RESET; the pattern of SHOW in Value
+	HasValue   bool
+
+	Function *UserFunction
+	// Sets are the variables of DECLARE and SET VAR. Type is that of DECLARE.
+	Sets  []VariableSet
+	Type  *schema.Type
+	Inner *Statement // of EXPLAIN
+}
+
+// VariableSet gives one variable a value; a nil Value is DEFAULT or comes from
+// the statement's query.
+type VariableSet struct {
+	Name  []string
+	Value Expr
+}
+
+// ParseStatements reads a script of a SQL shell. Each statement carries its own
+// errors, so that those in front of a broken one can run.
+func ParseStatements(t *diag.Text) []Statement {
+	parsed, list := parse.Statements(t)
+	out := make([]Statement, len(parsed))
+	r := reader{text: t}
+	for i, st := range parsed {
+		r.errors = nil
+		out[i] = r.read(st)
+		out[i].At = st.Range()
+		if len(r.errors) > 0 {
+			out[i].Kind, out[i].Errors = BrokenStatement, r.errors
+		}
+	}
+	for _, d := range list {
+		if d.Severity != diag.Error {
+			continue
+		}
+		k := 0
+		for k+1 < len(parsed) && t.Span(parsed[k+1].Range()).Start.Offset <= d.Span.Start.Offset {
+			k++
+		}
+		if len(out) == 0 {
+			out = []Statement{{Kind: BrokenStatement}}
+		}
+		out[k].Kind, out[k].Errors = BrokenStatement, append(out[k].Errors, d)
+	}
+	for i := range out {
+		if out[i].Kind == BrokenStatement && len(out[i].Errors) == 0 {
+			out[i].Errors = diag.List{diag.At(t, out[i].At, "PARSE_SYNTAX_ERROR", "Syntax error.")}
+		}
+	}
+	return out
+}
+
+type reader struct {
+	text   *diag.Text
+	errors diag.List
+}
+
+func (r *reader) fail(at diag.Range, code diag.Code, msg string) {
+	r.errors = append(r.errors, diag.At(r.text, at, code, msg))
+}
+
+func (s *Statement) name(n ast.Name) { s.Name, s.NameAt = n.Strings(), n.Span }
+
+//tidy:allow-long one case per statement
+func (r *reader) read(st ast.Statement) Statement {
+	var s Statement
+	switch st := st.(type) {
+	case *ast.QueryStmt:
+		s.Kind, s.Query = QueryStatement, st.Query
+	case *ast.CreateView:
+		r.view(&s, st)
+	case *ast.CreateTable:
+		r.table(&s, st)
+	case *ast.CreateFunction:
+		r.function(&s, st)
+	case *ast.Insert:
+		r.insert(&s, st)
+	case *ast.Truncate:
+		s.Kind = TruncateStatement
+		s.name(st.Table)
+	case *ast.Drop:
+		s.Kind, s.What, s.IfExists = DropStatement, st.Kind, st.IfExists
+		s.name(st.Name)
+	case *ast.Set:
+		s.Kind, s.Key, s.Value, s.HasValue = SetStatement, st.Key, st.Value, st.HasValue
+	case *ast.SetTimeZone:
+		r.zone(&s, st)
+	case *ast.SetVar:
+		s.Kind, s.Query = SetVariableStatement, st.Query
+		for _, a := range st.Sets {
+			s.Sets = append(s.Sets, VariableSet{Name: a.Name.Strings(), Value: a.Value})
+		}
+	case *ast.Declare:
+		r.declare(&s, st)
+	case *ast.Reset:
+		s.Kind, s.Key = ResetStatement, st.Key
+	case *ast.Use:
+		s.Kind, s.What = UseStatement, st.Kind
+		s.name(st.Name)
+	case *ast.Show:
+		s.Kind, s.What, s.Value, s.HasValue, s.Key = ShowStatement, st.What, st.Like, st.HasLike, st.Key
+		if st.Name != nil {
+			s.name(*st.Name)
+		}
+	case *ast.Describe:
+		s.Kind, s.What, s.Extended, s.Query = DescribeStatement, st.What, st.Extended, st.Query
+		if st.Name != nil {
+			s.name(*st.Name)
+		}
+		if st.AsJSON {
+			r.fail(st.Span, "FEATURE_NOT_AVAILABLE", "DESCRIBE AS JSON is not available yet")
+		}
+		if st.Column != nil {
+			s.ColumnNames = st.Column.Strings()
+		}
+	case *ast.Explain:
+		inner := r.read(st.Statement)
+		inner.At = st.Statement.Range()
+		s.Kind, s.What, s.Inner = ExplainStatement, st.Mode, &inner
+	case *ast.Cache:
+		s.Kind, s.Query = NoEffectStatement, st.Query
+		if st.Table != nil {
+			s.name(*st.Table)
+		}
+	case *ast.Broken:
+	case *ast.CreateDataset, *ast.CreateFlow, *ast.AutoCDC:
+		r.fail(st.Range(), "FEATURE_NOT_AVAILABLE", "this statement defines a part of a pipeline: put it into a SQL file of the project and use `pipelines run`")
+	case *ast.Unsupported:
+		r.fail(st.Span, "FEATURE_NOT_AVAILABLE", st.Kind+" is not available: a pipeline's tables are never written from the SQL shell")
+	default:
+		r.fail(st.Range(), "FEATURE_NOT_AVAILABLE", statementName(st)+" is not available in the SQL shell")
+	}
+	return s
+}
+
+func (r *reader) view(s *Statement, st *ast.CreateView) {
+	s.Kind, s.Replace, s.IfNotExists, s.Query = CreateViewStatement, st.Replace, st.IfNotExists, st.Query
+	s.Temporary = st.Temporary || st.Global
+	s.name(st.Name)
+	if st.Temporary && len(s.Name) > 1 {
+		r.fail(st.Name.Span, "TEMP_VIEW_NAME_TOO_MANY_NAME_PARTS", "A temporary view has a name of one part.")
+	}
+	r.columns(s, st.Columns)
+	if s.Columns != nil && st.Using == nil {
+		s.ColumnNames, s.Columns = s.Columns.Names(), nil
+	}
+	if st.Using != nil {
+		s.Format = st.Using.String()
+	}
+	s.Options = map[string]string{}
+	for _, o := range st.Options {
+		s.Options[o.Key] = o.Text()
+	}
+}
+
+func (r *reader) table(s *Statement, st *ast.CreateTable) {
+	s.Kind, s.Replace, s.IfNotExists, s.Query = CreateTableStatement, st.Replace || st.ReplaceOnly, st.IfNotExists, st.Query
+	s.name(st.Name)
+	r.columns(s, st.Columns)
+	if st.Like != nil {
+		s.Like = st.Like.Strings()
+	}
+	if st.Using != nil {
+		s.Format = st.Using.String()
+	}
+	s.Options = map[string]string{}
+	for _, o := range st.Options {
+		s.Options[o.Key] = o.Text()
+	}
+	if st.Location != nil {
+		s.Options["path"] = st.Location.Value
+	}
+	for _, c := range st.Other {
+		if c.Kind == "MASK" || c.Kind == "ROW FILTER" {
+			r.fail(c.Span, "UNSUPPORTED_FEATURE.ROW_COLUMN_SECURITY", c.Kind+" is not supported, and leaving it out would expose data")
+		}
+	}
+}
+
+func (r *reader) columns(s *Statement, cols []ast.ColumnDef) {
+	var out schema.Schema
+	for _, c := range cols {
+		if c.Untyped {
+			s.ColumnNames = append(s.ColumnNames, c.Name.Name)
+			continue
+		}
+		if c.Mask != nil {
+			r.fail(c.Mask.Span, "UNSUPPORTED_FEATURE.ROW_COLUMN_SECURITY", "MASK is not supported, and leaving it out would expose data")
+		}
+		if c.Generated != nil || c.Identity != nil {
+			r.fail(c.Span, "FEATURE_NOT_AVAILABLE", "generated columns are not available")
+		}
+		t, list := bind.TypeOf(r.text, c.Type)
+		r.errors = append(r.errors, list...)
+		out.Fields = append(out.Fields, schema.Field{Name: c.Name.Name, Type: t, Nullable: !c.NotNull, Comment: c.Comment})
+		if c.Default != nil {
+			if s.Defaults == nil {
+				s.Defaults = map[string]Expr{}
+			}
+			s.Defaults[c.Name.Name] = c.Default
+		}
+	}
+	if len(out.Fields) > 0 {
+		s.Columns = &out
+	}
+}
+
+func (r *reader) function(s *Statement, st *ast.CreateFunction) {
+	s.Kind, s.Replace, s.IfNotExists = CreateFunctionStatement, st.Replace, st.IfNotExists
+	s.name(st.Name)
+	if st.Table || st.Query != nil || st.Class != "" || st.Body == nil {
+		r.fail(st.Span, "FEATURE_NOT_AVAILABLE", "only SQL functions that return an expression are available")
+		return
+	}
+	f := &UserFunction{Name: s.Name[len(s.Name)-1], Text: r.text, Body: st.Body}
+	for _, c := range st.Params {
+		t, list := bind.TypeOf(r.text, c.Type)
+		r.errors = append(r.errors, list...)
+		f.Params = append(f.Params, schema.Field{Name: c.Name.Name, Type: t, Nullable: true})
+		f.Default = append(f.Default, c.Default)
+	}
+	if st.Returns != nil {
+		t, list := bind.TypeOf(r.text, *st.Returns)
+		r.errors = append(r.errors, list...)
+		f.Returns = &t
+	}
+	s.Function = f
+}
+
+func (r *reader) insert(s *Statement, st *ast.Insert) {
+	s.Kind, s.Overwrite, s.ByName, s.Query = InsertStatement, st.Overwrite, st.ByName, st.Query
+	s.name(st.Table)
+	for _, c := range st.Columns {
+		s.ColumnNames = append(s.ColumnNames, c.Name)
+	}
+	if st.With != nil {
+		q := *st.Query
+		q.With = st.With
+		s.Query = &q
+	}
+	if len(st.Partition) > 0 || st.ReplaceWhere != nil {
+		r.fail(st.Span, "FEATURE_NOT_AVAILABLE", "INSERT with PARTITION or REPLACE WHERE is not available in the SQL shell")
+	}
+}
+
+func (r *reader) zone(s *Statement, st *ast.SetTimeZone) {
+	s.Kind, s.Value = SetTimeZoneStatement, st.Zone
+	if st.Local {
+		s.Value = "UTC"
+	}
+	if st.Interval != nil {
+		if s.Value = offsetZone(st.Interval.Micros); s.Value == "" || st.Interval.Months != 0 || st.Interval.Days != 0 {
+			r.fail(st.Span, "INVALID_INTERVAL_FORMAT.TIMEZONE_INTERVAL_OUT_OF_RANGE", "The interval value must be in the range of [-18, +18] hours with second precision.")
+		}
+	}
+}
+
+func (r *reader) declare(s *Statement, st *ast.Declare) {
+	s.Kind, s.Replace = DeclareStatement, st.Replace
+	for _, n := range st.Names {
+		s.Sets = append(s.Sets, VariableSet{Name: n.Strings(), Value: st.Default})
+	}
+	if st.Type != nil {
+		t, list := bind.TypeOf(r.text, *st.Type)
+		r.errors = append(r.errors, list...)
+		s.Type = &t
+	}
+}
