@@ -15,6 +15,7 @@ import (
 // aggregates.
 var misplacedAggregates = map[string]diag.Code{
 	"WHERE": "INVALID_WHERE_CONDITION", "GROUP BY": "GROUP_BY_AGGREGATE",
+	"QUALIFY": "UNRESOLVED_COLUMN.WITH_SUGGESTION",
 }
 
 // argEnv is the environment of an aggregate's arguments.
@@ -73,12 +74,24 @@ func (b *Binder) aggCall(e *ast.Call, name string, fn *funcs.Aggregate, v *env) 
 			}
 		}
 	}
+	if name == "mode" && len(call.OrderBy) == 1 && len(args) == 0 {
+		// mode() WITHIN GROUP (ORDER BY x): of equal counts the first in order.
+		at := b.at(e.Span)
+		args = append(args, bound{e: call.OrderBy[0].Expr, text: logical.Text(call.OrderBy[0].Expr)},
+			bound{e: boolLiteral(at, true), text: "true"}, bound{e: boolLiteral(at, call.OrderBy[0].Descending), text: "true"})
+		call.OrderBy = nil
+	}
 	if orderedSet[name] {
 		if len(e.WithinGroup) != 1 && ok {
 			b.fail(e.Span, "INVALID_WITHIN_GROUP_EXPRESSION.WITHIN_GROUP_MISSING", "WITHIN GROUP is required for inverse distribution function `%s`.", name)
 			ok = false
 		}
 		call.OrderBy = nil
+	}
+	if ok && e.Distinct && len(call.OrderBy) > 0 && len(args) > 0 && key(call.OrderBy[0].Expr) != key(args[0].e) {
+		b.fail(e.Span, "INVALID_WITHIN_GROUP_EXPRESSION.MISMATCH_WITH_DISTINCT_INPUT",
+			"Invalid function `%s` with WITHIN GROUP. Cannot be invoked with DISTINCT and WITHIN GROUP ordering by another expression.", name)
+		ok = false
 	}
 	filterText := ""
 	if e.Filter != nil {

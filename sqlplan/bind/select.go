@@ -303,8 +303,14 @@ func watermarkOf(e logical.Expr) int64 {
 	case *logical.Column:
 		return e.Attr.Watermark
 	case *logical.Call:
-		if e.Fn.Fn != nil && e.Fn.Fn.Name == "window_time" && len(e.Args) == 1 {
-			return watermarkOf(e.Args[0])
+		// window_time: end - 1 microsecond.
+		if e.Fn.Fn == nil || e.Fn.Fn.Name != "-" || len(e.Args) != 2 {
+			return -1
+		}
+		end, ok := e.Args[0].(*logical.FieldAccess)
+		one, ok2 := e.Args[1].(*logical.Literal)
+		if ok && ok2 && end.Index == 1 && isWindowStruct(end.Input.Type()) && logical.LiteralText(one.Value) == "interval'1us'" {
+			return watermarkOf(end.Input)
 		}
 	}
 	return -1

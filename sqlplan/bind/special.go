@@ -36,6 +36,8 @@ func specialForm(name string) form {
 		return (*Binder).groupingCall
 	case "window", "session_window":
 		return (*Binder).windowCall
+	case "window_time":
+		return (*Binder).windowTimeCall
 	}
 	return nil
 }

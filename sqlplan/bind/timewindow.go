@@ -113,7 +113,7 @@ func (b *Binder) eventTime(e *ast.Call, x bound, txt string) (logical.Expr, bool
 		return b.cast(e.Args[0].Range(), x.e, schema.Of(schema.Timestamp))
 	case schema.Struct:
 		if len(t.Fields) == 2 && t.Fields[0].Name == "start" && t.Fields[1].Name == "end" {
-			y, ok := b.function(e.Span, "window_time", []bound{x})
+			y, ok := b.windowTime(e.Span, x)
 			return y.e, ok
 		}
 	}
@@ -221,4 +221,33 @@ func (b *Binder) castInterval(e *ast.Call, gap bound) (logical.Expr, bool) {
 	}
 	y, ok := b.castTo(e.Args[1].Range(), gap, schema.Of(schema.CalendarInterval), logical.CastANSI)
 	return y.e, ok
+}
+
+// windowTimeCall binds window_time(window): the last microsecond of a window,
+// which carries the window's event time.
+func (b *Binder) windowTimeCall(e *ast.Call, name string, v *env) (bound, bool) {
+	if !b.count(e, name, 1, 1) {
+		return bound{}, false
+	}
+	x, ok := b.expr(e.Args[0], v)
+	if !ok {
+		return x, false
+	}
+	if !isWindowStruct(x.typ()) {
+		b.fail(e.Span, "DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE",
+			`Cannot resolve "window_time(%s)" due to data type mismatch: The first parameter requires the window type, however "%s" has the type "%s".`, x.text, x.text, x.typ().SQL())
+		return bound{}, false
+	}
+	y, ok := b.windowTime(e.Span, x)
+	y.text = printCall(name, []string{x.text})
+	return y, ok
+}
+
+// windowTime is end - 1 microsecond.
+func (b *Binder) windowTime(r diag.Range, x bound) (bound, bool) {
+	at := b.at(r)
+	end := bound{e: &logical.FieldAccess{At: at, Input: x.e, Index: 1}, text: x.text + ".end"}
+	t := schema.Of(schema.DayTimeInterval)
+	one := bound{e: &logical.Literal{At: at, Value: column.Constant(t, 1, int64(1))}, text: "INTERVAL"}
+	return b.function(r, "-", []bound{end, one})
 }

@@ -78,6 +78,11 @@ func (b *Binder) rankCall(e *ast.Call, name string, fn *funcs.WindowFunction, w 
 		b.failErr(e.Span, err)
 		return "", false
 	}
+	if bd.Fn == nil {
+		named := *bd
+		named.Fn = fn
+		bd = &named
+	}
 	w.call.Fn, w.call.IgnoreNulls = bd, e.Nulls == ast.IgnoreNulls
 	for i, a := range args {
 		x := a.e
