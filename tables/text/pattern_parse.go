@@ -351,7 +351,7 @@ func parseZoneText(b []byte, i int, t *parts) (int, bool) {
 				}
 			}
 		}
-		if z, ok := zoneOf(b[i:end]); ok {
+		if z, ok := UTC.textZone(b[i:end]); ok {
 			t.zone, t.hasZone = z, true
 			return end, true
 		}

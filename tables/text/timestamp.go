@@ -41,7 +41,7 @@ func ParseTimestampNTZ(b []byte, allowZone bool) (local int64, ok bool) {
 		return 0, false
 	}
 	if c.zone != nil {
-		if _, ok := zoneOf(c.zone); !ok {
+		if _, ok := UTC.textZone(c.zone); !ok {
 			return 0, false
 		}
 	}
@@ -55,7 +55,7 @@ func SpecialTimestamp(b []byte, z *Zone, now int64) (micros int64, ok bool) {
 	for i, c := range b {
 		if c == ' ' {
 			var known bool
-			if z, known = zoneOf(Trim(b[i:])); !known {
+			if z, known = z.textZone(b[i:]); !known {
 				return 0, false
 			}
 			b = b[:i]
@@ -168,7 +168,7 @@ func parseTimestamp(b []byte, z *Zone, now *int64) (int64, bool) {
 	}
 	if c.zone != nil {
 		var ok bool
-		if z, ok = zoneOf(c.zone); !ok {
+		if z, ok = z.textZone(c.zone); !ok {
 			return 0, false
 		}
 	}
@@ -186,8 +186,9 @@ func parseTimestamp(b []byte, z *Zone, now *int64) (int64, bool) {
 	return z.ToInstant(local), true
 }
 
-// zoneOf returns the zone of a zone text inside a timestamp.
-func zoneOf(b []byte) (*Zone, bool) {
+// textZone returns the zone of a zone text inside a timestamp that is read with
+// z as the session's.
+func (z *Zone) textZone(b []byte) (*Zone, bool) {
 	b = Trim(b)
 	if len(b) == 1 && b[0] == 'Z' || string(b) == "UTC" {
 		return UTC, true
@@ -195,8 +196,7 @@ func zoneOf(b []byte) (*Zone, bool) {
 	if sec, ok := parseOffset(b); ok {
 		return &Zone{loc: UTC.loc, fixed: true, offset: int64(sec)}, true
 	}
-	z, err := LoadZone(string(b))
-	return z, err == nil
+	return z.named.load(b)
 }
 
 // scan splits the text into its parts; ranges are checked by local.

@@ -19,6 +19,7 @@ type Zone struct {
 	offset int64 // of a fixed zone
 	ranges []zoneRange
 	hint   atomic.Int32
+	named  *zoneCache // of names met in texts; nil: none
 }
 
 // zoneRange is a stretch of time [start, end) in seconds with one offset.
@@ -28,14 +29,14 @@ type zoneRange struct {
 }
 
 // UTC is the zone without offset.
-var UTC = NewZone(time.UTC)
+var UTC = &Zone{loc: time.UTC, fixed: true, ranges: []zoneRange{{start: math.MinInt64, end: math.MaxInt64}}}
 
 // NewZone builds the table of loc; nil is UTC.
 func NewZone(loc *time.Location) *Zone {
 	if loc == nil {
 		loc = time.UTC
 	}
-	z := &Zone{loc: loc}
+	z := &Zone{loc: loc, named: &zoneCache{}}
 	at := time.Unix(0, 0).In(loc)
 	for { // back to the first range
 		start, _ := at.ZoneBounds()

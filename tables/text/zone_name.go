@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -77,6 +78,36 @@ func LoadLocation(name string) (*time.Location, error) {
 		return bad()
 	}
 	return loc, nil
+}
+
+// zoneCache keeps the zones that the texts read with one session zone name.
+type zoneCache struct {
+	mu   sync.Mutex // guards zone
+	zone map[string]*Zone
+}
+
+// maxCachedZones bounds a cache; the names of all regions fit.
+const maxCachedZones = 1024
+
+// load is LoadZone with a memory; a nil cache has none.
+func (c *zoneCache) load(name []byte) (*Zone, bool) {
+	if c == nil {
+		z, err := LoadZone(string(name))
+		return z, err == nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if z, ok := c.zone[string(name)]; ok {
+		return z, z != nil
+	}
+	z, err := LoadZone(string(name))
+	if len(c.zone) < maxCachedZones {
+		if c.zone == nil {
+			c.zone = map[string]*Zone{}
+		}
+		c.zone[string(name)] = z
+	}
+	return z, err == nil
 }
 
 // parseOffset reads +h, +hh, +hhmm, +hh:mm, +h:mm, +hh:m, +hhmmss, +hh:mm:ss,

@@ -23,6 +23,8 @@ type Decoder struct {
 	rows       int
 	remembered int // entries of all nodes
 	partial    bool
+	limit      int // rows of a batch of DecodeRows, 0: any number
+	pending    int // the place of the next element of an array, 0: none
 	scratch    []byte
 	copied     []byte
 	keys       map[string]bool // of a large map being read
@@ -157,10 +159,61 @@ func (d *Decoder) Decode(rec []byte) (blank bool, err error) {
 }
 
 // DecodeRows is Decode where a top-level array gives one row per element, as
-// in files (multiLine).
-func (d *Decoder) DecodeRows(rec []byte) (blank bool, err error) {
-	d.arrays = true
+// in files (multiLine). If the batch then has limit rows (0: any number) and
+// the array has more, Pending is true.
+func (d *Decoder) DecodeRows(rec []byte, limit int) (blank bool, err error) {
+	d.arrays, d.limit = true, limit
+	if d.opts.Mode == DropMalformed { // all rows of a record are kept or none
+		d.limit = 0
+	}
 	return d.one(rec)
+}
+
+// Pending reports whether the last record of DecodeRows has more rows, which
+// Resume appends to the next batch.
+func (d *Decoder) Pending() bool { return d.pending > 0 }
+
+// Resume goes on with a record that is pending.
+func (d *Decoder) Resume() error {
+	rec, start, i := d.copied[:d.end], d.rows, d.pending
+	d.pending, d.partial = 0, false
+	if d.rescue != nil {
+		d.rescue.reset()
+	}
+	for {
+		i = d.object(d.root, d.rows, d.ws(i))
+		d.rows++
+		if i = d.ws(i); d.b[i] != ',' {
+			break
+		}
+		i++
+		if d.rows >= d.limit {
+			d.pending = i
+			break
+		}
+	}
+	if d.partial {
+		return d.bad(rec, 0, start, false)
+	}
+	d.good(start)
+	return nil
+}
+
+// wellFormedRows reports whether the array at i holds objects only, at least
+// one, and is right to its end.
+func (d *Decoder) wellFormedRows(i int) bool {
+	d.depth = 0
+	if d.skip(i) < 0 {
+		return false
+	}
+	for {
+		if i = d.ws(i + 1); d.b[i] != '{' {
+			return false
+		}
+		if i = d.ws(d.skip(i)); d.b[i] == ']' {
+			return true
+		}
+	}
 }
 
 func (d *Decoder) one(rec []byte) (blank bool, err error) {
@@ -169,6 +222,10 @@ func (d *Decoder) one(rec []byte) (blank bool, err error) {
 	i := d.ws(0)
 	if i >= d.end {
 		return true, nil
+	}
+	if d.b[i] == '[' && d.arrays && d.limit > 0 && d.root.known != nil && d.wellFormedRows(i) {
+		d.depth, d.pending = 0, i+1
+		return false, d.Resume()
 	}
 	start := d.rows
 	if next := d.record(i); next < 0 || d.partial {
@@ -339,8 +396,9 @@ func (d *Decoder) bad(rec []byte, offset, start int, whole bool) error {
 			d.root.n = start + 1
 		}
 	}
+	const most = 16 << 20 // of copies of one text, if an array has many rows
 	for r := start; r < d.rows; r++ {
-		if d.corrupt >= 0 {
+		if d.corrupt >= 0 && (r == start || (r-start)*len(rec) < most) {
 			f := d.root.fields[d.corrupt]
 			f.seek(r)
 			f.v.AppendStr(rec)

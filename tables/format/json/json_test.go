@@ -59,6 +59,8 @@ func TestRows(t *testing.T) {
 	run("bom, last line without end", "\xef\xbb\xbf{\"a\":1}\n{\"a\":2}", flat, nil, `1|null`, `2|null`)
 	run("empty", "", flat, nil)
 	run("multiLine", "[{\"a\":1,\n\"b\":\"x\"},\n{\"a\":2}]", flat, map[string]string{"multiline": "true"}, `1|"x"`, `2|null`)
+	run("multiLine, malformed", "[{\"a\":1},5]", flat, map[string]string{"multiline": "true"}, `null|null`)
+	run("multiLine, partial", "[{\"a\":1},{\"a\":\"x\"},\n{\"a\":3}]", flat, map[string]string{"multiline": "true"}, `1|null`, `null|null`, `3|null`)
 	run("lineSep", "{\"a\":1}|{\"a\":\n2}|", flat, map[string]string{"linesep": "|"}, `1|null`, `2|null`)
 	run("bytes that are not UTF-8", "{\"b\":\"\xff\"}\n{\"b\":\"\xc3\xa9\"}\n", corrupt, nil, "null|null|\"{\"b\":\"\xff\"}\"", `null|"é"|null`)
 	run("escapes", `{"b":"a\u0000b"}`+"\n"+`{"b":"\ud83d\ude00"}`+"\n"+`{"b":"\ud800"}`, flat, nil, "null|\"a\x00b\"", `null|"😀"`, `null|"`+"\ufffd"+`"`)

@@ -99,7 +99,7 @@ func (s *scanner) records() error {
 		if err != nil {
 			return err
 		}
-		if _, err := s.dec.DecodeRows(rec); err != nil {
+		if _, err := s.dec.DecodeRows(rec, 0); err != nil {
 			return s.recordError(err, offset)
 		}
 		bytes += len(rec)
@@ -107,14 +107,24 @@ func (s *scanner) records() error {
 	return nil
 }
 
-// whole decodes the file as one value; its batch may be longer than usual.
+// whole decodes the file as one value, of which the rows of an array come
+// batch by batch (but with DROPMALFORMED all at once).
 func (s *scanner) whole() error {
-	all, err := s.r.All()
-	if err != nil {
-		return err
+	var err error
+	if s.dec.Pending() {
+		err = s.dec.Resume()
+	} else {
+		all, e := s.r.All()
+		if e != nil {
+			return e
+		}
+		_, err = s.dec.DecodeRows(all.Buf[all.From:all.End], s.rows)
 	}
-	if _, err := s.dec.DecodeRows(all.Buf[all.From:all.End]); err != nil {
-		return s.recordError(err, all.Offset)
+	if err != nil {
+		return s.recordError(err, 0)
+	}
+	if s.dec.Pending() {
+		return nil
 	}
 	return io.EOF
 }
