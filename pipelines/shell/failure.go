@@ -89,3 +89,8 @@ func failure(err error, text *diag.Text) *Failure {
 	}
 	return &Failure{Message: err.Error(), err: err}
 }
+
+// internal is a panic as a failure.
+func internal(x any, stack []byte) *Failure {
+	return &Failure{Class: "INTERNAL_ERROR", SQLState: "XX000", Message: fmt.Sprintf("%v\n%s", x, stack)}
+}

@@ -60,6 +60,9 @@ func (n names) Resolve(req sqlplan.Request) (sqlplan.Answer, error) {
 			nf.Names = append(nf.Names, t.name[len(t.name)-1])
 		}
 		slices.Sort(nf.Names)
+		if len(req.Parts) == 3 && !strings.EqualFold(req.Parts[0], s.catalog) {
+			return ans, sqlplan.NewError("REQUIRES_SINGLE_PART_NAMESPACE", quoted([]string{s.catalog})+" requires a single-part namespace, but got "+quoted(req.Parts[:2])+".")
+		}
 	}
 	return ans, err
 }

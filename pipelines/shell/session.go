@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
@@ -94,7 +95,13 @@ type Sink interface {
 
 // Run runs one statement of a text. A statement without a result calls the
 // sink with no columns or not at all.
-func (s *Session) Run(ctx context.Context, st *sqlplan.Statement, text *diag.Text, out Sink) *Failure {
+// A panic of ours becomes a Failure that holds the stack.
+func (s *Session) Run(ctx context.Context, st *sqlplan.Statement, text *diag.Text, out Sink) (f *Failure) {
+	defer func() {
+		if x := recover(); x != nil {
+			f = internal(x, debug.Stack())
+		}
+	}()
 	s.touched = map[string]bool{}
 	r := &run{Session: s, st: st, text: text, out: out}
 	return r.statement(ctx)

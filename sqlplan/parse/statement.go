@@ -122,7 +122,7 @@ func (p *parser) queryStatement() ast.Statement {
 
 // withStatement reads WITH ... before a query or an INSERT.
 func (p *parser) withStatement() ast.Statement {
-	start, first := p.start(), p.i
+	start, first, faults := p.start(), p.i, len(p.errs)
 	w := p.with()
 	if p.isWords("INSERT") {
 		return p.insert(start, w)
@@ -131,10 +131,7 @@ func (p *parser) withStatement() ast.Statement {
 		return p.outside()
 	}
 	p.i = first
-	errs := p.errs
-	if n := len(errs); n > 0 && errs[n-1].Code == "DUPLICATED_CTE_NAMES" {
-		p.errs = errs[:n-1] // it is noted again below
-	}
+	p.errs = p.errs[:faults] // what with noted is noted again below
 	return p.queryStatement()
 }
 
