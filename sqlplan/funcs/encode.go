@@ -13,17 +13,7 @@ var encodeFunctions = []*Function{
 		params: []param{pBinary}, result: tString,
 		kernel: func(c *Ctx, args []*vector, out *vector) {
 			c.appendRows(out, func(i int, b []byte) []byte {
-				start := len(b)
-				b = base64.StdEncoding.AppendEncode(b, args[0].Str(i))
-				if len(b)-start <= 76 {
-					return b
-				}
-				line := string(b[start:])
-				b = b[:start]
-				for ; len(line) > 76; line = line[76:] {
-					b = append(append(b, line[:76]...), '\r', '\n')
-				}
-				return append(b, line...)
+				return appendBase64(b, args[0].Str(i))
 			})
 		},
 	}).example("SELECT base64('Spark SQL')", "U3BhcmsgU1FM"),
@@ -37,6 +27,21 @@ var encodeFunctions = []*Function{
 	charsetFunction("decode", false).example("SELECT decode(encode('abc', 'utf-8'), 'utf-8')", "abc"),
 	toBinary("to_binary", false).example("SELECT to_binary('abc', 'utf-8')", "abc"),
 	toBinary("try_to_binary", true).example("SELECT try_to_binary('a!', 'hex')", "NULL"),
+}
+
+// appendBase64 breaks lines after 76 characters, as MIME does.
+func appendBase64(b, s []byte) []byte {
+	start := len(b)
+	b = base64.StdEncoding.AppendEncode(b, s)
+	if len(b)-start <= 76 {
+		return b
+	}
+	line := string(b[start:])
+	b = b[:start]
+	for ; len(line) > 76; line = line[76:] {
+		b = append(append(b, line[:76]...), '\r', '\n')
+	}
+	return append(b, line...)
 }
 
 func appendUnbase64(b, s []byte) []byte {

@@ -9,7 +9,7 @@ import (
 var (
 	scalarLists = [][]*Function{
 		arithmeticFunctions, comparisonFunctions, stringFunctions, concatFunctions, mathFunctions,
-		conditionalFunctions, likeFunctions, regexpFunctions, datetimeFunctions, datetimeTextFunctions, bitwiseFunctions, hashFunctions, nestedFunctions, arrayFunctions, arraySetFunctions, sequenceFunctions, mapFunctions, lambdaFunctions, lambdaMapFunctions, miscFunctions, encodeFunctions, urlFunctions,
+		conditionalFunctions, likeFunctions, regexpFunctions, datetimeFunctions, datetimeTextFunctions, bitwiseFunctions, hashFunctions, nestedFunctions, arrayFunctions, arraySetFunctions, sequenceFunctions, mapFunctions, lambdaFunctions, lambdaMapFunctions, miscFunctions, encodeFunctions, urlFunctions, formatFunctions, numberFormatFunctions,
 	}
 	aggregateLists = [][]*Aggregate{basicAggregates, statAggregates, listAggregates, distinctAggregates}
 	generatorLists = [][]*Generator{generators}

@@ -1,0 +1,406 @@
+package funcs
+
+import (
+	"strconv"
+	"strings"
+
+	"pipelines/tables/column"
+	"pipelines/tables/schema"
+	"pipelines/tables/text"
+)
+
+var formatFunctions = []*Function{
+	define("format_string", "string", "format_string(strfmt, obj, ...)", "Text made by a printf-style format.", signature{
+		params: []param{pString, pAny}, min: 1, variadic: true, result: tString, nulls: NullAware, canFail: true, kernel: formatKernel,
+	}).alias("printf").example("SELECT format_string('Hello World %d %s', 100, 'days')", "Hello World 100 days"),
+	custom("format_number", "string", "format_number(expr1, expr2)", "Number with grouping and a number of decimals, or by a pattern like '#,###.##'.", bindFormatNumber).
+		example("SELECT format_number(12332.123456, 4)", "12,332.1235"),
+	define("sentences", "string", "sentences(str[, lang[, country]])", "Sentences as arrays of words.", signature{
+		params: []param{pString, pString, pString}, min: 1, result: schema.ArrayOf(schema.ArrayOf(tString, false), false), kernel: sentencesKernel,
+	}).example("SELECT sentences('Hi there! Good morning.')", `[["Hi","there"],["Good","morning"]]`),
+}
+
+// verb is one conversion of a format.
+type verb struct {
+	flags      string
+	width      int
+	precision  int // -1: none
+	conversion byte
+	argument   int // from 0; -1: the next one
+	literal    string
+}
+
+func has(v verb, flag byte) bool { return strings.IndexByte(v.flags, flag) >= 0 }
+
+// parseFormat splits a format into literals and verbs; ok is false when it is
+// malformed.
+func parseFormat(s string) (out []verb, ok bool) {
+	for i := 0; i < len(s); {
+		if s[i] != '%' {
+			end := strings.IndexByte(s[i:], '%')
+			if end < 0 {
+				end = len(s) - i
+			}
+			out = append(out, verb{literal: s[i : i+end]})
+			i += end
+			continue
+		}
+		v := verb{precision: -1, argument: -1}
+		i++
+		digits := func() int {
+			n, k := 0, i
+			for ; i < len(s) && s[i] >= '0' && s[i] <= '9'; i++ {
+				n = n*10 + int(s[i]-'0')
+			}
+			if k == i {
+				return -1
+			}
+			return n
+		}
+		start := i
+		if n := digits(); n > 0 && i < len(s) && s[i] == '$' {
+			v.argument = n - 1
+			i++
+		} else {
+			i = start
+		}
+		for i < len(s) && strings.IndexByte("-#+ 0,(", s[i]) >= 0 {
+			v.flags += string(s[i])
+			i++
+		}
+		v.width = max(digits(), 0)
+		if i < len(s) && s[i] == '.' {
+			i++
+			v.precision = digits()
+		}
+		if i >= len(s) {
+			return nil, false
+		}
+		v.conversion = s[i]
+		i++
+		out = append(out, v)
+	}
+	return out, true
+}
+
+func formatKernel(c *Ctx, args []*vector, out *vector) {
+	p := newPrinter(c.Session)
+	c.appendRows(out, func(i int, b []byte) []byte {
+		if args[0].IsNull(i) {
+			out.SetNull(i)
+			return b
+		}
+		verbs, ok := parseFormat(string(args[0].Str(i)))
+		next := 1
+		for _, v := range verbs {
+			if v.conversion == 0 {
+				b = append(b, v.literal...)
+				continue
+			}
+			switch v.conversion {
+			case '%':
+				b = appendPadded(b, "%", v)
+				continue
+			case 'n':
+				b = append(b, '\n')
+				continue
+			}
+			at := next
+			if v.argument >= 0 {
+				at = v.argument + 1
+			} else {
+				next++
+			}
+			if at >= len(args) {
+				ok = false
+				break
+			}
+			s, good := formatValue(p, v, args[at], i)
+			ok = ok && good
+			b = appendPadded(b, s, v)
+		}
+		if !ok {
+			c.Fail(out, i, errParam("PATTERN", "strfmt", "format_string", quoteSQL(string(args[0].Str(i)))+" does not fit the arguments.", nil))
+		}
+		return b
+	})
+}
+
+func appendPadded(b []byte, s string, v verb) []byte {
+	pad := v.width - charCount([]byte(s))
+	if pad <= 0 {
+		return append(b, s...)
+	}
+	switch {
+	case has(v, '-'):
+		b = append(b, s...)
+		for range pad {
+			b = append(b, ' ')
+		}
+		return b
+	case has(v, '0') && v.conversion != 's':
+		if s != "" && (s[0] == '-' || s[0] == '+') {
+			b, s = append(b, s[0]), s[1:]
+		}
+		for range pad {
+			b = append(b, '0')
+		}
+		return append(b, s...)
+	}
+	for range pad {
+		b = append(b, ' ')
+	}
+	return append(b, s...)
+}
+
+func formatValue(p *printer, v verb, arg *vector, i int) (string, bool) {
+	lower := v.conversion | 0x20
+	if arg.IsNull(i) {
+		if lower == 'b' {
+			return "false", true
+		}
+		return "null", true
+	}
+	r := arg.Row(i)
+	s, ok := "", true
+	switch lower {
+	case 's':
+		s = string(p.append(nil, arg, i))
+		if v.precision >= 0 {
+			s = s[:charOffset([]byte(s), int64(v.precision))]
+		}
+	case 'b':
+		s = "true"
+		if arg.Type.Kind == schema.Boolean && !arg.Bool[r] {
+			s = "false"
+		}
+	case 'c':
+		switch {
+		case arg.Type.IsInteger():
+			s = string(rune(intAt(arg, i)))
+		default:
+			ok = false
+		}
+	case 'd':
+		if ok = arg.Type.IsInteger(); ok {
+			s = signed(strconv.FormatInt(intAt(arg, i), 10), v)
+		}
+	case 'x', 'o':
+		if ok = arg.Type.IsInteger(); ok {
+			s = formatUnsigned(intAt(arg, i), arg.Type, map[byte]int{'x': 16, 'o': 8}[lower])
+		}
+	case 'e', 'f', 'g':
+		s, ok = formatFloat(v, arg, r, lower)
+	default:
+		return "", false
+	}
+	if v.conversion != lower {
+		s = strings.ToUpper(s)
+	}
+	return s, ok
+}
+
+func formatUnsigned(x int64, t schema.Type, base int) string {
+	u := uint64(x)
+	switch t.Kind {
+	case schema.Int8:
+		u &= 0xff
+	case schema.Int16:
+		u &= 0xffff
+	case schema.Int32:
+		u &= 0xffffffff
+	}
+	return strconv.FormatUint(u, base)
+}
+
+func formatFloat(v verb, arg *vector, r int, conversion byte) (string, bool) {
+	if !arg.Type.IsFloat() && arg.Type.Kind != schema.Decimal {
+		return "", false
+	}
+	prec := v.precision
+	if prec < 0 {
+		prec = 6
+	}
+	if conversion == 'f' {
+		var d column.Int128
+		scale := 0
+		if arg.Type.Kind == schema.Decimal {
+			d, scale = decimalAt(arg, r), arg.Type.Scale
+		} else {
+			x := anyNumber(arg, r)
+			if x-x != 0 {
+				return signed(strings.TrimPrefix(string(text.AppendDouble(nil, x)), "+"), v), true
+			}
+			return signed(strconv.FormatFloat(roundFloat(x, prec, false), 'f', prec, 64), v), true
+		}
+		if d, ok := text.DecimalRescale(d, scale, prec); ok {
+			return signed(string(text.AppendDecimal(nil, d, prec)), v), true
+		}
+		return "", false
+	}
+	x := anyNumber(arg, r)
+	if conversion == 'g' {
+		if a := max(x, -x); a == 0 || a >= 1e-4 && a < 1e6 {
+			return signed(strconv.FormatFloat(x, 'f', max(prec-1, 0), 64), v), true
+		}
+		prec = max(prec-1, 0)
+	}
+	return signed(strconv.FormatFloat(x, 'e', prec, 64), v), true
+}
+
+// signed adds grouping and the sign flags to a decimal text.
+func signed(s string, v verb) string {
+	neg := strings.HasPrefix(s, "-")
+	s = strings.TrimPrefix(s, "-")
+	if has(v, ',') {
+		s = grouped(s)
+	}
+	switch {
+	case neg && has(v, '('):
+		return "(" + s + ")"
+	case neg:
+		return "-" + s
+	case has(v, '+'):
+		return "+" + s
+	case has(v, ' '):
+		return " " + s
+	}
+	return s
+}
+
+// grouped puts a comma between groups of three whole digits.
+func grouped(s string) string {
+	whole, frac, found := strings.Cut(s, ".")
+	var b strings.Builder
+	for i, c := range whole {
+		if i > 0 && (len(whole)-i)%3 == 0 {
+			b.WriteByte(',')
+		}
+		b.WriteRune(c)
+	}
+	if found {
+		b.WriteString("." + frac)
+	}
+	return b.String()
+}
+
+func bindFormatNumber(s *Session, args []Arg) (*Bound, error) {
+	if err := checkCount("format_number", 2, 2, len(args)); err != nil {
+		return nil, err
+	}
+	t, ok := pNumeric.take(s, args[0].Type)
+	if !ok {
+		return nil, errInputType(callText("format_number", args), 0, pNumeric.want, args[0])
+	}
+	ft := tInt
+	if args[1].Type.Kind == schema.String {
+		ft = tString
+	} else if !args[1].Type.IsInteger() && args[1].Type.Kind != schema.Void {
+		return nil, errInputType(callText("format_number", args), 1, `("INT" or "STRING")`, args[1])
+	}
+	return &Bound{
+		Args: []schema.Type{t, ft}, Result: tString, Nullable: true,
+		Kernel: func(c *Ctx, args []*vector, out *vector) {
+			c.appendRows(out, func(i int, b []byte) []byte {
+				lo, hi, group := 0, 0, true
+				if ft.Kind == schema.String {
+					lo, hi, group = numberPattern(string(args[1].Str(i)))
+				} else if lo = int(args[1].I32[args[1].Row(i)]); lo < 0 {
+					out.SetNull(i)
+					return b
+				} else {
+					hi = lo
+				}
+				return append(b, formatNumber(args[0], args[0].Row(i), lo, hi, group)...)
+			})
+		},
+	}, nil
+}
+
+// numberPattern reads the least and most decimals and the grouping of a
+// DecimalFormat pattern.
+func numberPattern(p string) (lo, hi int, group bool) {
+	_, frac, _ := strings.Cut(p, ".")
+	for _, c := range frac {
+		switch c {
+		case '0':
+			lo++
+			hi++
+		case '#':
+			hi++
+		}
+	}
+	return lo, hi, strings.Contains(p, ",") || p == ""
+}
+
+func formatNumber(v *vector, r, lo, hi int, group bool) string {
+	s := ""
+	switch {
+	case v.Type.Kind == schema.Decimal:
+		d := text.DecimalRoundHalfEven(decimalAt(v, r), v.Type.Scale, hi)
+		scale := min(hi, v.Type.Scale)
+		s = string(text.AppendDecimal(nil, d, scale))
+		if scale < hi {
+			if scale == 0 {
+				s += "."
+			}
+			s += strings.Repeat("0", hi-scale)
+		}
+	case v.Type.IsFloat():
+		x := anyNumber(v, r)
+		if x != x {
+			return "NaN"
+		}
+		s = strconv.FormatFloat(roundFloat(x, hi, true), 'f', hi, 64)
+	default:
+		if s = strconv.FormatInt(intAt(v, r), 10); hi > 0 {
+			s += "." + strings.Repeat("0", hi)
+		}
+	}
+	for n := hi; n > lo && strings.HasSuffix(s, "0"); n-- {
+		s = s[:len(s)-1]
+	}
+	s = strings.TrimSuffix(s, ".")
+	if group {
+		return signed(s, verb{flags: ","})
+	}
+	return s
+}
+
+// sentencesKernel cuts at sentence ends and at what is no letter or digit.
+func sentencesKernel(c *Ctx, args []*vector, out *vector) {
+	inner := out.Children[0]
+	c.appendLists(out, func(i int) {
+		start := inner.Children[0].Len
+		end := func() {
+			if inner.Children[0].Len > start {
+				inner.EndList()
+				start = inner.Children[0].Len
+			}
+		}
+		word := []byte{}
+		flush := func() {
+			if len(word) > 0 {
+				inner.Children[0].AppendStr(word)
+				word = word[:0]
+			}
+		}
+		for _, r := range string(args[0].Str(i)) {
+			switch {
+			case isWordRune(r):
+				word = append(word, string(r)...)
+			case r == '.' || r == '!' || r == '?':
+				flush()
+				end()
+			default:
+				flush()
+			}
+		}
+		flush()
+		end()
+	})
+}
+
+func isWordRune(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r >= 0x80 || r == '\'' || r == '_'
+}
