@@ -51,6 +51,8 @@ type Answer struct {
 	View     *View
 	// Metadata lists the fields of the hidden column _metadata, if any.
 	Metadata []schema.Field
+	// EventTime declares a watermark on a relation that is read as a stream.
+	EventTime *EventTime
 }
 
 // View is a stored query that is inlined where it is read.

@@ -219,7 +219,7 @@ func (b *Binder) lookup(req Request, r diag.Range) (logical.Node, *scope) {
 		s.cols = append(s.cols, col{attr: logical.Attr{ID: -1, Name: "_metadata"}, quals: quals, unlisted: true, meta: m})
 	}
 	b.reads = append(b.reads, rel)
-	return n, s
+	return b.declaredWatermark(n, s, ans.EventTime, r)
 }
 
 func (b *Binder) notFound(req Request, r diag.Range, err error) {

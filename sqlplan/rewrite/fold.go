@@ -31,9 +31,9 @@ func (c *Context) foldExpr(e logical.Expr) logical.Expr {
 	case *logical.Literal, *logical.Column, *logical.Lambda, *logical.Subquery:
 		return e
 	case *logical.And:
-		return foldChain(x.Args, x.At, isTrue, isFalse, func(a []logical.Expr) logical.Expr { return &logical.And{At: x.At, Args: a} }, e)
+		return foldChain(e, x.At, isTrue, isFalse)
 	case *logical.Or:
-		return foldChain(x.Args, x.At, isFalse, isTrue, func(a []logical.Expr) logical.Expr { return &logical.Or{At: x.At, Args: a} }, e)
+		return foldChain(e, x.At, isFalse, isTrue)
 	}
 	for _, ch := range e.Children() {
 		switch ch.(type) {
@@ -52,8 +52,10 @@ func (c *Context) foldExpr(e logical.Expr) logical.Expr {
 	return &logical.Literal{At: logical.At{Place: e.Span()}, Value: v}
 }
 
-// foldChain drops neutral operands and what stands behind a deciding one.
-func foldChain(args []logical.Expr, at logical.At, neutral, decides func(logical.Expr) bool, rebuild func([]logical.Expr) logical.Expr, same logical.Expr) logical.Expr {
+// foldChain drops the neutral operands of an AND or OR and what stands behind
+// a deciding one.
+func foldChain(e logical.Expr, at logical.At, neutral, decides func(logical.Expr) bool) logical.Expr {
+	args := e.Children()
 	var out []logical.Expr
 	for _, a := range args {
 		if neutral(a) {
@@ -66,7 +68,7 @@ func foldChain(args []logical.Expr, at logical.At, neutral, decides func(logical
 	}
 	switch {
 	case len(out) == len(args):
-		return same
+		return e
 	case len(out) == 0:
 		l := *args[0].(*logical.Literal)
 		l.At = at
@@ -74,5 +76,5 @@ func foldChain(args []logical.Expr, at logical.At, neutral, decides func(logical
 	case len(out) == 1:
 		return out[0]
 	}
-	return rebuild(out)
+	return e.WithChildren(out)
 }

@@ -18,6 +18,7 @@ var rules = []Rule{
 	{Name: "joinkeys", Apply: joinKeys, Needed: true},
 	{Name: "prune", Apply: prune},
 	{Name: "collapse", Apply: collapse},
+	{Name: "fields", Apply: pruneFields},
 	{Name: "limits", Apply: limits},
 }
 
