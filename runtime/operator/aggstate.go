@@ -27,6 +27,7 @@ type aggState struct {
 	marked  column.Bits
 	expiry  timeIndex
 	log     changeLog
+	idle    idle
 	codec   *rowCodec   // states of a group
 	sets    []*rowCodec // arguments of distinct sets, by call
 	counts  OperatorCount
@@ -36,7 +37,7 @@ type aggState struct {
 }
 
 func (bd *builder) aggregateState(a *aggregate) error {
-	s := &aggState{a: a, info: a.n.State, timeKey: -1}
+	s := &aggState{a: a, info: a.n.State, timeKey: -1, idle: idle{ttl: a.n.State.TTL}}
 	var types []schema.Type
 	for _, c := range a.calls {
 		if c.ordered != nil {
@@ -71,6 +72,7 @@ func (s *aggState) setWatermarks(late, evict int64, ok bool) {
 func (s *aggState) outputWatermark(w int64) int64 { return w }
 
 func (s *aggState) begin() {
+	s.idle.begin(s.a.p.step.Now)
 	s.counts = OperatorCount{}
 	for _, g := range s.touched {
 		s.marked.Unset(int(g))
@@ -119,6 +121,7 @@ func (s *aggState) mark(g int32) {
 	s.marked.Set(int(g))
 	s.touched = append(s.touched, g)
 	s.log.touch(g)
+	s.idle.touch(g)
 }
 
 func (s *aggState) end() error {
@@ -159,6 +162,10 @@ func (s *aggState) end() error {
 		}
 		s.counts.Removed = int64(len(gone))
 	}
+	s.idle.expire(func(g int32) {
+		s.remove(g)
+		s.counts.Removed++
+	})
 	return nil
 }
 
@@ -178,6 +185,8 @@ func (s *aggState) remove(g int32) {
 	}
 	s.alive.Unset(int(g))
 	s.marked.Unset(int(g))
+	s.expiry.remove(g)
+	s.idle.forget(g)
 	s.a.table.remove(g)
 }
 
@@ -222,7 +231,7 @@ func (s *aggState) putGroup(w *entryWriter, g int32) {
 		c.st.Append(g, s.codec.cols[at:at+k])
 		at += k
 	}
-	s.buf = s.codec.encode(s.buf)
+	s.buf = s.codec.encode(s.idle.append(s.buf, g))
 	w.write(s.buf, n)
 }
 
@@ -274,16 +283,18 @@ func (s *aggState) Restore(key, value []byte) error {
 		}
 		return nil
 	}
+	at, value, whole := s.idle.cut(value)
 	g, ok := s.restoreGroup(key[2:])
-	if !ok || s.codec.decode(value) != nil {
+	if !ok || !whole || s.codec.decode(value) != nil {
 		return errState(s.info.ID)
 	}
-	at := 0
+	s.idle.restore(g, at)
+	col := 0
 	for _, c := range s.a.calls {
 		k := len(c.fn.State)
 		c.st.Clear(g)
-		c.st.Load(g, s.codec.cols[at:at+k], 0)
-		at += k
+		c.st.Load(g, s.codec.cols[col:col+k], 0)
+		col += k
 	}
 	return nil
 }

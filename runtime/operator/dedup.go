@@ -35,6 +35,7 @@ type dedup struct {
 	alive  column.Bits
 	expiry timeIndex
 	log    changeLog
+	idle   idle
 	counts OperatorCount
 	buf    []byte
 	// restored: expiry is filled when the first step begins.
@@ -70,6 +71,9 @@ func (bd *builder) deduplicate(node logical.Node, out port) (port, watermarked, 
 		}
 	}
 	d.table = newGroupTable(typesOf(keys))
+	if d.stream {
+		d.idle.ttl = n.State.TTL
+	}
 	bd.add(d)
 	if !d.stream {
 		return d, nil, nil
@@ -87,6 +91,7 @@ func (d *dedup) begin(*stepState) error {
 	if !d.stream {
 		d.table.reset()
 	}
+	d.idle.begin(d.p.step.Now)
 	if d.restored {
 		d.restored = false
 		for g := range int32(d.table.groups) {
@@ -150,6 +155,7 @@ func (d *dedup) first(lane int, b *column.Batch) ([]int32, error) {
 		if d.stream {
 			d.remember(g, d.expiryOf(b, int(rows[k])))
 			d.log.touch(g)
+			d.idle.touch(g)
 		}
 	}
 	d.counts.Updated += int64(len(keep))
@@ -212,6 +218,10 @@ func (d *dedup) end() error {
 			d.forget(g)
 		})
 	}
+	d.idle.expire(func(g int32) {
+		d.counts.Removed++
+		d.forget(g)
+	})
 	if !d.stream {
 		d.table.reset()
 	}
@@ -221,6 +231,8 @@ func (d *dedup) end() error {
 func (d *dedup) forget(g int32) {
 	d.log.remove(g, func(dst []byte) []byte { return d.key(dst, g) })
 	d.alive.Unset(int(g))
+	d.expiry.remove(g)
+	d.idle.forget(g)
 	d.table.remove(g)
 }
 
@@ -243,7 +255,7 @@ func (d *dedup) count() OperatorCount {
 func (d *dedup) put(w *entryWriter, g int32) {
 	d.buf = d.key(d.buf[:0], g)
 	n := len(d.buf)
-	d.buf = binary.LittleEndian.AppendUint64(d.buf, uint64(d.until[g]))
+	d.buf = d.idle.append(binary.LittleEndian.AppendUint64(d.buf, uint64(d.until[g])), g)
 	w.write(d.buf, n)
 }
 
@@ -265,7 +277,7 @@ func (d *dedup) Snapshot(put Put) {
 
 // Restore takes one key.
 func (d *dedup) Restore(key, value []byte) error {
-	if len(key) < 1 || value != nil && len(value) != 8 {
+	if len(key) < 1 || value != nil && len(value) < 9 {
 		return errState(d.ID())
 	}
 	if value == nil {
@@ -279,6 +291,11 @@ func (d *dedup) Restore(key, value []byte) error {
 	if !ok {
 		return errState(d.ID())
 	}
+	at, _, ok := d.idle.cut(value[8:])
+	if !ok {
+		return errState(d.ID())
+	}
+	d.idle.restore(g, at)
 	d.restored = true
 	d.remember(g, int64(binary.LittleEndian.Uint64(value)))
 	return nil

@@ -41,6 +41,7 @@ type sessions struct {
 	unused  []int32   // tickets
 
 	log     changeLog
+	idle    idle      // of keys
 	touched changeLog // keys of this step
 	counts  OperatorCount
 	codec   *rowCodec
@@ -76,6 +77,7 @@ func (bd *builder) sessions(n *logical.Aggregate, at int, out port) (port, water
 		return s, nil, nil
 	}
 	s.info = n.State
+	s.idle.ttl = n.State.TTL
 	bd.p.state = append(bd.p.state, s)
 	return s, s, nil
 }
@@ -98,6 +100,7 @@ func (s *sessions) begin(*stepState) error {
 		s.reset()
 	}
 	s.touched.reset()
+	s.idle.begin(s.p.step.Now)
 	return nil
 }
 
@@ -200,6 +203,7 @@ func sessionTimes(v *column.Vector) (start, end []int64, place func(int) int) {
 func (s *sessions) join(key int32, start, end int64, flush func() error) (int32, error) {
 	s.log.touch(key)
 	s.touched.touch(key)
+	s.idle.touch(key)
 	into := int32(-1)
 	for x := s.byKey[key]; x >= 0; {
 		o := &s.list[x]
@@ -336,6 +340,7 @@ func (s *sessions) end() error {
 			s.counts.Updated++
 		}
 	})
+	defer s.idle.expire(s.forgetKey)
 	if s.expires() {
 		if err := s.expire(); err != nil {
 			return err
@@ -389,11 +394,26 @@ func (s *sessions) expire() error {
 		s.drop1(g)
 		s.log.touch(key)
 		if s.byKey[key] < 0 {
-			s.log.remove(key, func(dst []byte) []byte { return s.storedKey(dst, key) })
-			s.table.remove(key)
+			s.removeKey(key)
 		}
 	}
 	return nil
+}
+
+// removeKey forgets a key without sessions.
+func (s *sessions) removeKey(key int32) {
+	s.log.remove(key, func(dst []byte) []byte { return s.storedKey(dst, key) })
+	s.idle.forget(key)
+	s.table.remove(key)
+}
+
+// forgetKey drops a key with its sessions (state_ttl).
+func (s *sessions) forgetKey(key int32) {
+	for s.byKey[key] >= 0 {
+		s.drop1(s.byKey[key])
+		s.counts.Removed++
+	}
+	s.removeKey(key)
 }
 
 // emit pushes the rows of sessions.

@@ -53,6 +53,7 @@ func (s *sessions) Meaning() string { return s.info.Meaning }
 func (s *sessions) put(w *entryWriter, key int32) {
 	s.buf = s.storedKey(s.buf[:0], key)
 	n := len(s.buf)
+	s.buf = s.idle.append(s.buf, key)
 	var scratch []byte
 	for g := s.byKey[key]; g >= 0; g = s.list[g].next {
 		s.buf = appendTimes(s.buf, s.list[g].start, s.list[g].end)
@@ -135,6 +136,11 @@ func (s *sessions) Restore(key, value []byte) error {
 		s.table.remove(k)
 		return nil
 	}
+	at, value, ok := s.idle.cut(value)
+	if !ok {
+		return errState(s.ID())
+	}
+	s.idle.restore(k, at)
 	var open []int32
 	for len(value) > 0 {
 		g, rest, ok := s.restoreSession(k, value)

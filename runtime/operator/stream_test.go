@@ -25,6 +25,7 @@ type driver struct {
 	late, evict int64
 	epoch       int64
 	noData      bool
+	now         int64
 }
 
 func drive(t *testing.T, root logical.Node, o optest.Options, delays map[string]int64) *driver {
@@ -33,7 +34,7 @@ func drive(t *testing.T, root logical.Node, o optest.Options, delays map[string]
 
 func (d *driver) step(in optest.Input) []optest.Row {
 	d.t.Helper()
-	out, err := d.r.Step(stream.Step{Epoch: d.epoch, Late: d.late, Evict: d.evict}, in)
+	out, err := d.r.Step(stream.Step{Epoch: d.epoch, Late: d.late, Evict: d.evict, Now: d.now}, in)
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -277,6 +278,45 @@ func TestFirstRowAppend(t *testing.T) {
 		d.batch(optest.Input{"e": {ev(15, "c")}}, ranked(ev(9, "a"), 1))
 		d.batch(optest.Input{"e": {ev(30, "a")}}, ranked(ev(12, "b"), 1), ranked(ev(15, "c"), 1))
 		d.batch(optest.Input{"e": {ev(60, "b")}})
+		d.r.Close()
+	}
+}
+
+func TestStateTTL(t *testing.T) {
+	for _, o := range resumes() {
+		e, cols := events("e", 1, 0)
+		a := &logical.Aggregate{Input: e, Groups: []logical.Alias{{Expr: cols[1].Ref(), Attr: cols[1]}}, Aggs: []logical.AggCall{optest.Count(20)},
+			State: &logical.StateInfo{ID: "agg", EventTime: -1, Mode: logical.Update, TTL: 10 * sec}}
+		d := drive(t, a, o, nil)
+		row := func(k string, n int64) optest.Row { return optest.Row{k, n} }
+		d.now = 100 * sec
+		d.batch(optest.Input{"e": {ev(1, "a"), ev(1, "b")}}, row("a", 1), row("b", 1))
+		d.now = 106 * sec
+		d.batch(optest.Input{"e": {ev(1, "a")}}, row("a", 2))
+		d.now = 112 * sec // b goes at the end of this step
+		d.batch(optest.Input{"e": {ev(1, "a")}}, row("a", 3))
+		d.batch(optest.Input{"e": {ev(1, "b")}}, row("b", 1))
+		d.now = 125 * sec
+		d.batch(nil)
+		d.batch(optest.Input{"e": {ev(1, "a")}}, row("a", 1))
+		d.r.Close()
+	}
+}
+
+func TestJoinTTL(t *testing.T) {
+	for _, o := range resumes() {
+		l, lc := events("l", 1, 0)
+		r, rc := events("r", 4, 0)
+		n := &logical.Join{Left: l, Right: r, LeftKeys: []logical.Expr{lc[1].Ref()}, RightKeys: []logical.Expr{rc[1].Ref()}, NullSafe: []bool{false},
+			State: &logical.StateInfo{ID: "join", TTL: 10 * sec}, Time: &logical.TimeBounds{LeftTime: -1, RightTime: -1}}
+		d := drive(t, n, o, nil)
+		d.now = 100 * sec
+		d.batch(optest.Input{"l": {ev(1, "a")}})
+		d.now = 105 * sec
+		d.batch(optest.Input{"l": {ev(2, "a")}, "r": {ev(3, "a")}}, append(ev(1, "a"), ev(3, "a")...), append(ev(2, "a"), ev(3, "a")...))
+		d.now = 111 * sec
+		d.batch(nil)
+		d.batch(optest.Input{"r": {ev(4, "a")}}, append(ev(2, "a"), ev(4, "a")...))
 		d.r.Close()
 	}
 }

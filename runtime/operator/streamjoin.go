@@ -55,6 +55,7 @@ type joinState struct {
 	rows   joinRows
 	nextID uint64
 	log    changeLog
+	idle   idle
 	buf    []byte
 	// restored are the rows by id, until the first step begins.
 	restored map[uint64]int32
@@ -141,7 +142,7 @@ func splitCond(n *logical.Join) (left, right, both []logical.Expr) {
 func (bd *builder) joinState(j *streamJoin, right bool, own []logical.Expr) (*joinState, error) {
 	n := j.n
 	in, keys := n.Left.Output(), n.LeftKeys
-	s := &joinState{j: j, right: right, nkeys: len(keys), time: -1, keyTime: -1, sel: make([][]int32, bd.env.Lanes)}
+	s := &joinState{j: j, right: right, nkeys: len(keys), time: -1, keyTime: -1, sel: make([][]int32, bd.env.Lanes), idle: idle{ttl: n.State.TTL}}
 	if right {
 		in, keys = n.Right.Output(), n.RightKeys
 	}
@@ -216,6 +217,7 @@ func (j *streamJoin) begin(*stepState) error {
 	for _, s := range j.sides {
 		s.rows.index()
 		s.restored = nil
+		s.idle.begin(j.p.step.Now)
 		s.rows.before = s.rows.store.rows
 	}
 	return nil

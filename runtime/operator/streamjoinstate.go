@@ -33,6 +33,7 @@ func (s *joinState) keep(b *column.Batch, keys []*column.Vector, rows []int32) e
 			s.rows.matched.Set(int(x))
 		}
 		s.log.touch(x)
+		s.idle.touch(x)
 	}
 	j.counts.Updated += int64(len(kept))
 	if m := j.p.env.Memory; m > 0 && s.rows.store.bytes()+s.table.bytes() > m {
@@ -90,6 +91,8 @@ func (r *joinRows) index() {
 func (s *joinState) forget(x int32) {
 	s.log.remove(x, func(dst []byte) []byte { return s.rowKey(dst, x) })
 	s.rows.alive.Unset(int(x))
+	s.rows.expiry.remove(x)
+	s.idle.forget(x)
 	s.rows.dead++
 	g := s.rows.group[x]
 	s.rows.live[g]--
@@ -105,11 +108,9 @@ func (j *streamJoin) endInput() error {
 		return nil
 	}
 	j.lane = 0
-	if j.timed {
-		for _, s := range j.sides {
-			if err := s.expire(j.evict); err != nil {
-				return err
-			}
+	for _, s := range j.sides {
+		if err := s.expire(j.evict); err != nil {
+			return err
 		}
 	}
 	for _, s := range j.sides {
@@ -122,13 +123,18 @@ func (j *streamJoin) endInput() error {
 // forgets all expired rows.
 func (s *joinState) expire(w int64) error {
 	var gone, alone []int32
-	s.rows.expiry.expire(w, func(x int32) {
-		if !s.rows.alive.Get(int(x)) {
-			return
-		}
+	take := func(x int32) {
 		gone = append(gone, x)
 		if s.outer && !s.rows.matched.Get(int(x)) {
 			alone = append(alone, x)
+		}
+	}
+	if s.j.timed {
+		s.rows.expiry.expire(w, take)
+	}
+	s.idle.expire(func(x int32) {
+		if s.rows.expiry.listed.Get(int(x)) || s.rows.until[x] == noExpiry {
+			take(x)
 		}
 	})
 	for len(alone) > 0 {
@@ -179,6 +185,7 @@ func (s *joinState) compact() {
 	all := identity(column.BatchRows, nil)
 	var ids []int32
 	log := changeLog{gone: s.log.gone, ends: s.log.ends}
+	rest := idle{ttl: s.idle.ttl, now: s.idle.now}
 	move := func() {
 		if len(ids) == 0 {
 			return
@@ -192,6 +199,10 @@ func (s *joinState) compact() {
 			r.add(x, old.group[o], old.id[o], old.until[o])
 			if old.matched.Get(int(o)) {
 				r.matched.Set(int(x))
+			}
+			if rest.ttl > 0 {
+				rest.set(x, s.idle.at[o])
+				rest.index.add(s.idle.at[o], x)
 			}
 			if s.log.dirty.Get(int(o)) {
 				log.touch(x)
@@ -209,7 +220,7 @@ func (s *joinState) compact() {
 	}
 	move()
 	old.store.reset()
-	s.log = log
+	s.log, s.idle = log, rest
 }
 
 // ID names the operator in the checkpoint.
@@ -248,7 +259,7 @@ func (s *joinState) put(w *entryWriter, x int32) {
 		flag = 1
 	}
 	s.buf = binary.LittleEndian.AppendUint64(append(s.buf, flag), uint64(s.rows.until[x]))
-	s.buf = appendLong(s.buf, s.table.storedKey(nil, s.rows.group[x]))
+	s.buf = appendLong(s.idle.append(s.buf, x), s.table.storedKey(nil, s.rows.group[x]))
 	c, r := s.rows.store.place(int(x))
 	s.buf = exact.row(s.buf, s.rows.store.chunks[c].Cols, r)
 	w.write(s.buf, n)
@@ -292,12 +303,13 @@ func (j *streamJoin) Restore(key, value []byte) error {
 	if value == nil {
 		return nil
 	}
-	if len(value) < 9 {
+	if len(value) < 10 {
 		return errState(j.ID())
 	}
 	until := int64(binary.LittleEndian.Uint64(value[1:]))
-	stored, row, ok := cutLong(value[9:])
-	if !ok {
+	at, rest, whole := s.idle.cut(value[9:])
+	stored, row, ok := cutLong(rest)
+	if !ok || !whole {
 		return errState(j.ID())
 	}
 	g, ok := s.table.restoreKey(stored)
@@ -312,6 +324,7 @@ func (j *streamJoin) Restore(key, value []byte) error {
 	if value[0] == 1 {
 		s.rows.matched.Set(int(x))
 	}
+	s.idle.restore(x, at)
 	s.nextID = max(s.nextID, id)
 	s.restored[id] = x
 	return nil

@@ -1,20 +1,23 @@
 package operator
 
-import "container/heap"
+import (
+	"container/heap"
+
+	"pipelines/tables/column"
+)
 
 // timeIndex lists numbers by the event time at which they expire. Times are
 // kept in buckets of an eighth of a second, so that many different times cost
 // few heap entries; a bucket that is only partly due is looked through.
 type timeIndex struct {
-	lists   chains
-	exact   []int64         // number -> time
-	at      map[int64]int32 // bucket -> list
-	buckets timeHeap
-	free    []int32 // lists not in use
-	used    int32
-	last    int64 // the bucket of the last add, and its list
-	list    int32
-	left    []int32
+	listed     column.Bits
+	exact      []int64 // number -> time
+	next, prev []int32 // number -> its neighbours in the bucket's list, -1
+	head, tail []int32 // list -> numbers, -1
+	at         map[int64]int32
+	buckets    timeHeap
+	free       []int32 // lists not in use
+	due        []int32
 }
 
 const bucketShift = 17 // microseconds
@@ -36,17 +39,24 @@ func (h *timeHeap) Pop() any {
 	return x
 }
 
-// add lists number, which must not be listed, under time t.
+// add lists number under time t, in place of its time before if it had one.
 func (x *timeIndex) add(t int64, number int32) {
+	x.remove(number)
 	for len(x.exact) <= int(number) {
-		x.exact = append(x.exact, 0)
+		x.exact, x.next, x.prev = append(x.exact, 0), append(x.next, -1), append(x.prev, -1)
 	}
+	x.listed = x.listed.Grow(int(number) + 1)
+	x.listed.Set(int(number))
 	x.exact[number] = t
-	b := t >> bucketShift
-	if x.at == nil || b != x.last {
-		x.list, x.last = x.listOf(b), b
+	l := x.listOf(t >> bucketShift)
+	last := x.tail[l]
+	x.next[number], x.prev[number] = -1, last
+	if last < 0 {
+		x.head[l] = number
+	} else {
+		x.next[last] = number
 	}
-	x.lists.add(x.list, number)
+	x.tail[l] = number
 }
 
 func (x *timeIndex) listOf(b int64) int32 {
@@ -60,39 +70,58 @@ func (x *timeIndex) listOf(b int64) int32 {
 	if n := len(x.free); n > 0 {
 		l, x.free = x.free[n-1], x.free[:n-1]
 	} else {
-		l = x.used
-		x.used++
+		l = int32(len(x.head))
+		x.head, x.tail = append(x.head, -1), append(x.tail, -1)
 	}
 	x.at[b] = l
 	heap.Push(&x.buckets, b)
 	return l
 }
 
+// remove takes number out if it is listed.
+func (x *timeIndex) remove(number int32) {
+	if !x.listed.Get(int(number)) {
+		return
+	}
+	x.listed.Unset(int(number))
+	l := x.at[x.exact[number]>>bucketShift]
+	before, after := x.prev[number], x.next[number]
+	if before < 0 {
+		x.head[l] = after
+	} else {
+		x.next[before] = after
+	}
+	if after < 0 {
+		x.tail[l] = before
+	} else {
+		x.prev[after] = before
+	}
+}
+
 // expire takes out all numbers with a time up to w, by bucket and then in the
-// order in which they were added. f may add numbers again, with later times.
+// order in which they were added. f may add and remove numbers.
 func (x *timeIndex) expire(w int64, f func(number int32)) {
-	x.left = x.left[:0]
+	due, left := x.due[:0], []int32(nil)
 	for len(x.buckets) > 0 && x.buckets[0] <= w>>bucketShift {
 		b := heap.Pop(&x.buckets).(int64)
 		l := x.at[b]
 		delete(x.at, b)
-		if b == x.last {
-			x.last = -1 << 62 // no bucket: times are far smaller
-		}
-		first := x.lists.first(l)
-		x.lists.clear(l)
-		x.free = append(x.free, l)
-		for n := first; n >= 0; {
-			next := x.lists.next[n]
+		for n := x.head[l]; n >= 0; n = x.next[n] {
+			x.listed.Unset(int(n))
 			if x.exact[n] <= w {
-				f(n)
+				due = append(due, n)
 			} else {
-				x.left = append(x.left, n)
+				left = append(left, n)
 			}
-			n = next
 		}
+		x.head[l], x.tail[l] = -1, -1
+		x.free = append(x.free, l)
 	}
-	for _, n := range x.left {
+	for _, n := range left {
 		x.add(x.exact[n], n)
 	}
+	for _, n := range due {
+		f(n)
+	}
+	x.due = due[:0]
 }

@@ -46,6 +46,7 @@ type topN struct {
 	changed []int32     // first changed rank by group, limit when none
 	touched changeLog
 	log     changeLog
+	idle    idle
 	keys    *column.Vector
 	dead    int
 	counts  OperatorCount
@@ -143,7 +144,7 @@ func (bd *builder) streamWindow(n *logical.Window, out port) (port, watermarked,
 	}
 	in := n.Input.Output()
 	t := &topN{p: bd.p, out: out, n: n, limit: limit, nparts: len(n.PartitionBy), orders: ordersOf(n.OrderBy), time: -1, drop: bd.drop,
-		sel: make([][]int32, bd.env.Lanes), keys: column.New(schema.Of(schema.Binary))}
+		sel: make([][]int32, bd.env.Lanes), keys: column.New(schema.Of(schema.Binary)), idle: idle{ttl: n.State.TTL}}
 	exprs := append([]logical.Expr{}, n.PartitionBy...)
 	for _, k := range n.OrderBy {
 		exprs = append(exprs, k.Expr)
@@ -171,6 +172,7 @@ func (t *topN) outputWatermark(w int64) int64 { return w }
 
 func (t *topN) begin(*stepState) error {
 	t.counts = OperatorCount{}
+	t.idle.begin(t.p.step.Now)
 	if t.restored && t.n.State.Mode == logical.Append {
 		for g := range int32(len(t.kept)) {
 			if t.kept[g] > 0 && !t.done[g] {
@@ -274,6 +276,7 @@ func (t *topN) insert(cols []*column.Vector, r int, key []byte, g int32) {
 	t.changed[g] = min(t.changed[g], int32(at))
 	t.touched.touch(g)
 	t.log.touch(g)
+	t.idle.touch(g)
 }
 
 func (t *topN) end() error {
@@ -292,8 +295,22 @@ func (t *topN) end() error {
 	if err != nil {
 		return err
 	}
+	t.idle.expire(t.forget)
 	t.compact()
 	return t.out.end()
+}
+
+// forget drops a partition.
+func (t *topN) forget(g int32) {
+	t.counts.Removed += int64(t.kept[g])
+	t.log.remove(g, func(dst []byte) []byte { return t.table.storedKey(append(dst, t.table.groupOf(g)), g) })
+	t.dead += int(t.kept[g])
+	t.kept[g], t.done[g] = 0, false
+	if t.listed.Get(int(g)) {
+		t.listed.Unset(int(g))
+		t.pending = slices.DeleteFunc(t.pending, func(x int32) bool { return x == g })
+	}
+	t.table.remove(g)
 }
 
 // endAppend emits the first rows that no earlier row can precede.
@@ -405,7 +422,7 @@ func (t *topN) put(w *entryWriter, g int32) {
 	if t.done[g] {
 		flag = 1
 	}
-	t.buf = append(t.buf, flag)
+	t.buf = t.idle.append(append(t.buf, flag), g)
 	for k := range int(t.kept[g]) {
 		c, r := t.store.place(int(t.ranks[int(g)*t.limit+k]))
 		t.buf = appendLong(t.buf, exact.row(nil, t.store.chunks[c].Cols, r))
@@ -423,13 +440,15 @@ func (t *topN) Changes(put Put) {
 func (t *topN) Snapshot(put Put) {
 	w := &entryWriter{put: put}
 	for g := range int32(len(t.kept)) {
-		t.put(w, g)
+		if t.kept[g] > 0 {
+			t.put(w, g)
+		}
 	}
 }
 
 // Restore takes one partition.
 func (t *topN) Restore(key, value []byte) error {
-	if len(key) < 1 || len(value) < 1 {
+	if len(key) < 1 || value != nil && len(value) < 2 {
 		return errState(t.ID())
 	}
 	g, ok := t.table.restoreKey(key[1:])
@@ -437,10 +456,20 @@ func (t *topN) Restore(key, value []byte) error {
 		return errState(t.ID())
 	}
 	t.widen()
+	if value == nil {
+		t.forget(g)
+		t.log.reset()
+		return nil
+	}
+	at, rows, ok := t.idle.cut(value[1:])
+	if !ok {
+		return errState(t.ID())
+	}
+	t.idle.restore(g, at)
 	t.dead += int(t.kept[g])
 	t.kept[g], t.done[g] = 0, value[0] == 1
 	codec := newRowCodec(typesOf(t.store.cols))
-	for rest := value[1:]; len(rest) > 0; {
+	for rest := rows; len(rest) > 0; {
 		row, more, ok := cutLong(rest)
 		if !ok || codec.decode(row) != nil || int(t.kept[g]) == t.limit {
 			return errState(t.ID())
