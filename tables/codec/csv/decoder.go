@@ -21,6 +21,7 @@ type Decoder struct {
 	corrupt  int      // among cols, -1
 	header   bool     // the next record is a header
 	caseful  bool
+	empty    []byte // the option emptyValue
 
 	rows  int
 	stats Stats
@@ -61,7 +62,7 @@ func (e *RecordError) Unwrap() error { return e.Err }
 // which are matched by place. The corrupt column is no column of the file. If
 // columns are left out, the number of values of a record is not checked.
 func NewDecoder(declared, wanted schema.Schema, o Options) (*Decoder, error) {
-	d := &Decoder{opts: o, corrupt: -1}
+	d := &Decoder{opts: o, corrupt: -1, empty: []byte(o.EmptyValue)}
 	d.tokenizer = newTokenizer(&d.opts)
 	place := map[string]int{}
 	for _, f := range declared.Fields {
@@ -243,7 +244,7 @@ func (d *Decoder) row(b, rec []byte, offset int) error {
 				c.appendNull(d.rows)
 				continue
 			}
-			s = []byte(d.opts.EmptyValue)
+			s = d.empty
 		}
 		if len(s) == len(d.opts.NullValue) && string(s) == d.opts.NullValue {
 			c.appendNull(d.rows)

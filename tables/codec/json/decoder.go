@@ -100,15 +100,11 @@ func (d *Decoder) SetFile(path string) {
 	}
 }
 
-// DeclareExtra names further fields of the whole schema that are not wanted:
-// they are not rescued as unknown.
-func (d *Decoder) DeclareExtra(names []string) {
-	if d.rescue == nil {
-		return
-	}
-	d.rescue.declared = map[string]bool{}
-	for _, n := range names {
-		d.rescue.declared[n] = true
+// Declare tells the whole schema, of which the decoder's type is a part: its
+// other fields are not rescued as unknown.
+func (d *Decoder) Declare(whole schema.Type) {
+	if d.rescue != nil {
+		d.root.declare(whole, "")
 	}
 }
 
@@ -300,12 +296,10 @@ func (d *Decoder) record(i int) (next int) {
 	}
 	switch c := d.b[i]; {
 	case c == '{':
-		d.root.n = d.rows + 1
 		if d.root.v != nil {
-			d.root.n = d.rows
 			d.root.seek(d.rows)
-			d.root.n = d.rows + 1
 		}
+		d.root.n = d.rows + 1
 		next = d.object(d.root, d.rows, i)
 		d.rows++
 		return next

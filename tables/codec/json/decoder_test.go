@@ -3,6 +3,7 @@ package json
 import (
 	"fmt"
 	"strings"
+	"testing"
 
 	"pipelines/tables/column"
 	"pipelines/tables/schema"
@@ -188,4 +189,30 @@ func check(v *column.Vector, n int) error {
 		}
 	}
 	return nil
+}
+
+// TestNullRows mixes rows of nulls with decoded ones, as from_json does.
+func TestNullRows(t *testing.T) {
+	for ddl, want := range map[string]string{"a INT": `null {"a":1} null {"a":null} {"a":2}`, "ARRAY<STRUCT<a: INT>>": `null [{"a":1}] null null [{"a":2}]`, "MAP<STRING,INT>": `null {"a":1} null null {"a":2}`} {
+		typ := parseDDL(ddl)
+		d, err := NewDecoder(typ, DefaultOptions())
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := column.New(typ)
+		d.Bind(v)
+		for _, rec := range []string{"", `{"a":1}`, " ", "bad", `{"a":2}`} {
+			if blank, _ := d.Decode([]byte(rec)); blank {
+				d.AppendNull()
+			}
+		}
+		d.Finish()
+		var got []string
+		for i := range v.Len {
+			got = append(got, show(v, i))
+		}
+		if s := strings.Join(got, " "); s != want || v.Len != 5 {
+			t.Errorf("%s: %s, want %s", ddl, s, want)
+		}
+	}
 }

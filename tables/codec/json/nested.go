@@ -54,7 +54,7 @@ func (d *Decoder) value(nd *node, r, i int) (next int, ok bool) {
 
 // field reads the value of a struct's field; one that does not fit is null
 // and makes the record partial.
-func (d *Decoder) field(e *entry, r, i int) int {
+func (d *Decoder) field(nd *node, e *entry, r, i int) int {
 	next, ok := d.value(e.f, r, i)
 	if !ok && next >= 0 {
 		d.partial = true
@@ -62,7 +62,7 @@ func (d *Decoder) field(e *entry, r, i int) int {
 			e.f.truncate(r)
 		}
 		if d.rescue != nil {
-			d.rescue.add(d, e.name, i)
+			d.rescue.add(d, nd.path+e.name, i)
 		}
 	}
 	return next
@@ -95,9 +95,9 @@ func (d *Decoder) object(nd *node, r, i int) int {
 		prev = e
 		switch {
 		case e.f != nil:
-			i = d.field(e, r, i)
+			i = d.field(nd, e, r, i)
 		case d.rescue != nil:
-			i = d.rescueField(e, i)
+			i = d.rescueField(nd, e, i)
 		case b[i] == '{' && e.skip != nil:
 			i = d.object(e.skip, r, i)
 		default:

@@ -22,6 +22,9 @@ type node struct {
 	entries map[string]*entry
 	head    entry // what stands before the first key
 
+	declared map[string]bool // fields that are not rescued
+	path     string          // before the names of rescued fields: "s."
+
 	elem, key *node // array, map
 	children  int   // rows of elem (and key)
 }
@@ -98,6 +101,23 @@ func newNode(t schema.Type) (*node, error) {
 		return nil, fmt.Errorf("the JSON reader does not read %s", t.SQL())
 	}
 	return nd, err
+}
+
+// declare notes the fields of t that are not to be rescued.
+func (nd *node) declare(t schema.Type, path string) {
+	nd.path = path
+	if t.Kind == schema.Struct && nd.known != nil {
+		nd.declared = map[string]bool{}
+		for _, f := range t.Fields {
+			nd.declared[f.Name] = true
+			if c := nd.known[f.Name]; c != nil {
+				c.declare(f.Type, path+f.Name+".")
+			}
+		}
+	}
+	if nd.elem != nil && t.Elem != nil {
+		nd.elem.declare(*t.Elem, path)
+	}
 }
 
 // bind starts writing into v, which is empty.

@@ -130,9 +130,8 @@ func AppendString(dst, s []byte) []byte {
 
 // rescuer gathers the fields of a record that no column takes.
 type rescuer struct {
-	buf      []byte
-	file     string
-	declared map[string]bool
+	buf  []byte
+	file string
 }
 
 func (r *rescuer) reset()    { r.buf = r.buf[:0] }
@@ -164,10 +163,10 @@ func (r *rescuer) write(nd *node, row int) {
 
 // rescueField skips a field that is not wanted, and keeps it if the schema has
 // not declared it.
-func (d *Decoder) rescueField(e *entry, i int) int {
+func (d *Decoder) rescueField(nd *node, e *entry, i int) int {
 	next := d.skip(i)
-	if next >= 0 && !d.rescue.declared[e.name] {
-		d.rescue.add(d, e.name, i)
+	if next >= 0 && !nd.declared[e.name] {
+		d.rescue.add(d, nd.path+e.name, i)
 	}
 	return next
 }

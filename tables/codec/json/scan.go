@@ -452,7 +452,13 @@ func (s *source) skip(i int) int {
 		return s.skipArray(i)
 	case 't', 'f', 'n':
 		return s.literal(i)
-	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'N', 'I', '+':
+	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+		if _, next, ok := s.whole(i); ok {
+			return next
+		}
+		_, i = s.num(i)
+		return i
+	case 'N', 'I', '+':
 		_, i = s.num(i)
 		return i
 	case '\'':

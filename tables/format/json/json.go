@@ -78,7 +78,7 @@ func (Format) Open(_ context.Context, in format.Input, spec format.ReadSpec) (fo
 	if err != nil {
 		return nil, err
 	}
-	dec.DeclareExtra(spec.Declared.Names())
+	dec.Declare(spec.Declared.Type())
 	dec.SetFile(in.Name)
 	r, err := block.Open(in)
 	if err != nil {

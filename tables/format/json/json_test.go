@@ -71,9 +71,12 @@ func TestRows(t *testing.T) {
 func TestRescued(t *testing.T) {
 	s := schema.Schema{Fields: append(append([]schema.Field{}, flat.Fields...), of("r", str))}
 	spec := format.ReadSpec{Declared: s, Columns: s, Options: map[string]string{"rescueddatacolumn": "r"}}
-	data := `{"a":1,"c":[1, 2.0],"b":"x"}` + "\n" + `{"a":"q"}` + "\n" + `{"a":3}`
+	s.Fields = append(s.Fields, of("s", schema.StructOf(of("x", i64))))
+	spec.Declared.Fields = append(append([]schema.Field{}, flat.Fields...), of("r", str), of("s", schema.StructOf(of("x", i64), of("y", i64))), of("d", i64))
+	spec.Columns = s
+	data := `{"a":1,"c":[1, 2.0],"b":"x"}` + "\n" + `{"a":"q"}` + "\n" + `{"a":3,"d":4}` + "\n" + `{"s":{"x":1,"y":2,"z":3}}`
 	got, err := formattest.Read(New(), formattest.Input("a.json", []byte(data)), spec)
-	want := `[[1 "x" "{"c":[1,2.0],"_file_path":"a.json"}"] [null null "{"a":"q","_file_path":"a.json"}"] [3 null null]]`
+	want := `[[1 "x" "{"c":[1,2.0],"_file_path":"a.json"}" null] [null null "{"a":"q","_file_path":"a.json"}" null] [3 null null null] [null null "{"s.z":3,"_file_path":"a.json"}" {"x":1}]]`
 	if err != nil || fmt.Sprint(got) != want {
 		t.Error(got, err)
 	}
