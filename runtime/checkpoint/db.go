@@ -1,13 +1,13 @@
 package checkpoint
 
 import (
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -39,7 +39,8 @@ var (
 	bucketLedger = []byte("ledgers")
 	bucketState  = []byte("state")
 	keyIdentity  = []byte("identity")
-	keyMarked    = []byte("marked")
+	keyHead      = []byte("head")
+	buckets      = [][]byte{bucketMeta, bucketIntent, bucketReady, bucketLedger, bucketState}
 )
 
 // DB is one open checkpoint.
@@ -55,8 +56,21 @@ func (d *DB) Path() string { return d.path }
 // Identity returns whose checkpoint it is.
 func (d *DB) Identity() Identity { return d.identity }
 
+// Settings are for special places; the zero value is right for all others.
+type Settings struct {
+	// NoSync leaves out syncing to disk: a power cut loses the file. For tests.
+	NoSync bool
+}
+
 // Create makes a new checkpoint; it is an error if one is there.
-func Create(path string, id Identity) (*DB, error) {
+func Create(path string, id Identity) (*DB, error) { return Settings{}.Create(path, id) }
+
+// Open opens an existing checkpoint and checks that it is whole and belongs to
+// want (its AppID is not compared).
+func Open(path string, want Identity) (*DB, error) { return Settings{}.Open(path, want) }
+
+// Create is like the function Create.
+func (s Settings) Create(path string, id Identity) (*DB, error) {
 	if _, err := os.Stat(path); err == nil {
 		return nil, fmt.Errorf("create checkpoint %s: %w", path, os.ErrExist)
 	}
@@ -68,7 +82,7 @@ func Create(path string, id Identity) (*DB, error) {
 	if err := os.Remove(tmp); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("create checkpoint: %w", err)
 	}
-	db, err := openBolt(tmp)
+	db, err := s.openBolt(tmp)
 	if err != nil {
 		return nil, err
 	}
@@ -82,24 +96,29 @@ func Create(path string, id Identity) (*DB, error) {
 	if err := os.Rename(tmp, path); err != nil {
 		return nil, fmt.Errorf("create checkpoint: %w", err)
 	}
-	if err := syncFolder(filepath.Dir(path)); err != nil {
-		return nil, fmt.Errorf("create checkpoint: %w", err)
+	if !s.NoSync {
+		if err := syncFolder(filepath.Dir(path)); err != nil {
+			return nil, fmt.Errorf("create checkpoint: %w", err)
+		}
 	}
-	return Open(path, id)
+	return s.Open(path, id)
 }
 
 func initialise(db *bolt.DB, id Identity) error {
 	return db.Update(func(tx *bolt.Tx) error {
-		for _, b := range [][]byte{bucketMeta, bucketIntent, bucketReady, bucketLedger, bucketState} {
+		for _, b := range buckets {
 			if _, err := tx.CreateBucket(b); err != nil {
 				return err
 			}
+		}
+		if err := newHead.write(tx); err != nil {
+			return err
 		}
 		text, err := json.Marshal(id)
 		if err != nil {
 			return err
 		}
-		return tx.Bucket(bucketMeta).Put(keyIdentity, text)
+		return tx.Bucket(bucketMeta).Put(keyIdentity, seal(keyIdentity, text))
 	})
 }
 
@@ -111,35 +130,31 @@ func syncFolder(dir string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// Open opens an existing checkpoint and checks that it is whole and belongs to
-// want (its AppID is not compared).
-func Open(path string, want Identity) (d *DB, err error) {
-	// bbolt maps the file: a fault while reading a damaged one becomes a
-	// panic here instead of the end of the process.
-	old := debug.SetPanicOnFault(true)
-	defer debug.SetPanicOnFault(old)
-	defer func() {
-		if r := recover(); r != nil {
-			d, err = nil, fmt.Errorf("open checkpoint %s: %w: %v", path, ErrDamaged, r)
-		}
-	}()
+// Open is like the function Open.
+func (s Settings) Open(path string, want Identity) (*DB, error) {
 	if err := checkFile(path); err != nil {
 		return nil, err
 	}
-	db, err := openBolt(path)
+	db, err := s.openBolt(path)
 	if err != nil {
 		return nil, err
 	}
-	d = &DB{path: path, bolt: db}
-	if err := d.verify(want); err != nil {
+	d := &DB{path: path, bolt: db}
+	if err := d.identify(want); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return d, nil
 }
 
-func openBolt(path string) (*bolt.DB, error) {
+// growBytes is by how much the file grows at a time.
+const growBytes = 1 << 18
+
+// lockWait is how long a second process waits for the first.
+const lockWait = time.Second
+
+func (s Settings) openBolt(path string) (*bolt.DB, error) {
 	db, err := bolt.Open(path, 0o644, &bolt.Options{
-		Timeout: time.Second, FreelistType: bolt.FreelistMapType, InitialMmapSize: 1 << 30,
+		Timeout: lockWait, FreelistType: bolt.FreelistMapType, InitialMmapSize: 1 << 30, NoSync: s.NoSync,
 	})
 	switch {
 	case errors.Is(err, berrors.ErrTimeout):
@@ -149,11 +164,12 @@ func openBolt(path string) (*bolt.DB, error) {
 	case err != nil:
 		return nil, fmt.Errorf("open checkpoint %s: %w", path, err)
 	}
+	db.AllocSize = growBytes
 	return db, nil
 }
 
-// checkFile looks at the meta pages without mapping the file, so that a file
-// that is shorter than it claims is refused before bbolt touches it.
+// checkFile proves, without mapping the file and while no other process has
+// it, that bbolt can walk it.
 func checkFile(path string) error {
 	f, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -163,73 +179,80 @@ func checkFile(path string) error {
 		return fmt.Errorf("open checkpoint: %w", err)
 	}
 	defer f.Close() //nolint:errcheck // read only
+	if err := waitForLock(f, lockWait); err != nil {
+		return fmt.Errorf("open checkpoint %s: %w", path, err)
+	}
 	st, err := f.Stat()
 	if err != nil {
 		return fmt.Errorf("open checkpoint: %w", err)
 	}
-	const magic, header = 0xED0CDAED, 16
-	best, pages := uint64(0), uint64(0)
-	pageSize := int64(os.Getpagesize())
-	for i := range int64(2) {
-		var page [header + 64]byte
-		if _, err := f.ReadAt(page[:], i*pageSize); err != nil {
-			continue
-		}
-		m := page[header:]
-		if binary.LittleEndian.Uint32(m) != magic || !metaSumRight(m) {
-			continue
-		}
-		if size := int64(binary.LittleEndian.Uint32(m[8:])); size != pageSize {
-			continue
-		}
-		if txid := binary.LittleEndian.Uint64(m[48:]); txid >= best {
-			best, pages = txid, binary.LittleEndian.Uint64(m[40:])
-		}
+	if !st.Mode().IsRegular() {
+		return fmt.Errorf("open checkpoint %s: %w: not a file", path, ErrDamaged)
 	}
-	if pages == 0 {
-		return fmt.Errorf("open checkpoint %s: %w: no valid meta page", path, ErrDamaged)
-	}
-	if st.Size() < int64(pages)*pageSize {
-		return fmt.Errorf("open checkpoint %s: %w: %d bytes, its meta page says %d", path, ErrDamaged, st.Size(), int64(pages)*pageSize)
+	if err := verifyFile(f, st.Size()); err != nil {
+		return fmt.Errorf("open checkpoint %s: %w: %w", path, ErrDamaged, err)
 	}
 	return nil
 }
 
-// metaSumRight checks the FNV-1a sum over a meta page's first 56 bytes.
-func metaSumRight(m []byte) bool {
-	sum := uint64(14695981039346656037)
-	for _, c := range m[:56] {
-		sum = (sum ^ uint64(c)) * 1099511628211
-	}
-	return sum == binary.LittleEndian.Uint64(m[56:])
-}
-
-func (d *DB) verify(want Identity) error {
-	return d.bolt.View(func(tx *bolt.Tx) error {
-		for err := range tx.Check() {
-			return fmt.Errorf("open checkpoint %s: %w: %w", d.path, ErrDamaged, err)
-		}
-		for _, b := range [][]byte{bucketMeta, bucketIntent, bucketReady, bucketLedger, bucketState} {
+// identify checks whose checkpoint it is.
+func (d *DB) identify(want Identity) error {
+	return d.view("open", func(tx *bolt.Tx) error {
+		for _, b := range buckets {
 			if tx.Bucket(b) == nil {
-				return fmt.Errorf("open checkpoint %s: %w: bucket %s is missing", d.path, ErrDamaged, b)
+				return fmt.Errorf("%w: bucket %s is missing", ErrDamaged, b)
 			}
 		}
-		text := tx.Bucket(bucketMeta).Get(keyIdentity)
-		if text == nil {
-			return fmt.Errorf("open checkpoint %s: %w: its identity record is missing", d.path, ErrDamaged)
+		record := tx.Bucket(bucketMeta).Get(keyIdentity)
+		if record == nil {
+			return fmt.Errorf("%w: its identity record is missing", ErrDamaged)
+		}
+		text, err := unseal(keyIdentity, record)
+		if err != nil {
+			return err
 		}
 		if err := json.Unmarshal(text, &d.identity); err != nil {
-			return fmt.Errorf("open checkpoint %s: %w: identity: %w", d.path, ErrDamaged, err)
+			return fmt.Errorf("%w: identity: %w", ErrDamaged, err)
 		}
 		have := d.identity
 		if have.Format != Format {
-			return fmt.Errorf("open checkpoint %s: %w: format %d, this program reads %d", d.path, ErrForeign, have.Format, Format)
+			return fmt.Errorf("%w: format %d, this program reads %d", ErrForeign, have.Format, Format)
 		}
 		if have.Dataset != want.Dataset || have.Flow != want.Flow || have.Version != want.Version {
-			return fmt.Errorf("open checkpoint %s: %w: it is %s of %s, version %d", d.path, ErrForeign, have.Flow, have.Dataset, have.Version)
+			return fmt.Errorf("%w: it is %s of %s, version %d", ErrForeign, have.Flow, have.Dataset, have.Version)
 		}
 		return nil
 	})
+}
+
+// view and update run one transaction. A fault in the mapped file (another
+// program cut it, the disk failed) becomes an error instead of the end of the
+// process.
+func (d *DB) view(what string, fn func(tx *bolt.Tx) error) (err error) {
+	defer d.guard(what, &err)()
+	return d.bolt.View(fn)
+}
+
+func (d *DB) update(what string, fn func(tx *bolt.Tx) error) (err error) {
+	defer d.guard(what, &err)()
+	return d.bolt.Update(fn)
+}
+
+// guard returns what has to run at the end of the call.
+func (d *DB) guard(what string, err *error) func() {
+	old := debug.SetPanicOnFault(true)
+	return func() {
+		debug.SetPanicOnFault(old)
+		if r := recover(); r != nil {
+			if text, ok := r.(string); ok && strings.HasPrefix(text, "bug: ") {
+				panic(r)
+			}
+			*err = fmt.Errorf("%w: %v", ErrDamaged, r)
+		}
+		if *err != nil {
+			*err = fmt.Errorf("%s checkpoint %s: %w", what, d.path, *err)
+		}
+	}
 }
 
 // Close closes the file.
@@ -238,20 +261,4 @@ func (d *DB) Close() error {
 		return fmt.Errorf("close checkpoint: %w", err)
 	}
 	return nil
-}
-
-// View opens a checkpoint for a look: it reads without the lock that a running
-// flow holds, or says that one is running.
-func View(path string) (*DB, error) {
-	if err := checkFile(path); err != nil {
-		return nil, err
-	}
-	db, err := bolt.Open(path, 0o644, &bolt.Options{Timeout: 100 * time.Millisecond, ReadOnly: true})
-	if errors.Is(err, berrors.ErrTimeout) {
-		return nil, fmt.Errorf("look at checkpoint %s: %w", path, ErrLocked)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("look at checkpoint %s: %w", path, err)
-	}
-	return &DB{path: path, bolt: db}, nil
 }

@@ -50,6 +50,11 @@ func Decide(f Facts) Decision {
 	if f.SinkKnows && f.SinkEpoch > f.Intent {
 		return Decision{RefuseAhead, f.SinkEpoch}
 	}
+	// An intent is written only when the epoch before is committed, and an
+	// epoch is committed only when it was prepared.
+	if min(f.Marked, f.Prepared) < f.Intent-1 || f.Prepared < f.Marked {
+		return Decision{RefuseDamaged, f.Intent}
+	}
 	if f.SinkKnows && f.SinkEpoch < f.Marked {
 		return Decision{RefuseDamaged, f.SinkEpoch}
 	}

@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	bolt "go.etcd.io/bbolt"
@@ -15,49 +16,72 @@ type Snapshot struct {
 	Marked   int64     // -1 if nothing is committed
 }
 
+// head says which records are the newest: a record that damage took away is
+// missed.
+type head struct{ intent, prepared, marked int64 }
+
+var newHead = head{-1, -1, -1}
+
+func readHead(tx *bolt.Tx) (head, error) {
+	v, err := unseal(keyHead, tx.Bucket(bucketMeta).Get(keyHead))
+	if err != nil || len(v) != 24 {
+		return head{}, errors.Join(ErrDamaged, err)
+	}
+	be := binary.BigEndian
+	return head{int64(be.Uint64(v)), int64(be.Uint64(v[8:])), int64(be.Uint64(v[16:]))}, nil
+}
+
+func (h head) write(tx *bolt.Tx) error {
+	var v []byte
+	for _, x := range []int64{h.intent, h.prepared, h.marked} {
+		v = binary.BigEndian.AppendUint64(v, uint64(x))
+	}
+	return tx.Bucket(bucketMeta).Put(keyHead, seal(keyHead, v))
+}
+
 // Load reads the newest records.
 func (d *DB) Load() (Snapshot, error) {
 	s := Snapshot{Marked: -1}
-	err := d.bolt.View(func(tx *bolt.Tx) error {
-		if v := tx.Bucket(bucketMeta).Get(keyMarked); len(v) == 8 {
-			s.Marked = int64(binary.BigEndian.Uint64(v))
+	err := d.view("load", func(tx *bolt.Tx) error {
+		h, err := readHead(tx)
+		if err != nil {
+			return err
 		}
-		if _, v := tx.Bucket(bucketIntent).Cursor().Last(); v != nil {
-			s.Intent = &Intent{}
-			if err := json.Unmarshal(v, s.Intent); err != nil {
-				return fmt.Errorf("%w: intent: %w", ErrDamaged, err)
-			}
+		s.Marked = h.marked
+		var in Intent
+		if ok, err := getEpoch(tx.Bucket(bucketIntent), h.intent, &in); err != nil {
+			return fmt.Errorf("intent: %w", err)
+		} else if ok {
+			s.Intent = &in
 		}
-		if _, v := tx.Bucket(bucketReady).Cursor().Last(); v != nil {
-			s.Prepared = &Prepared{}
-			if err := json.Unmarshal(v, s.Prepared); err != nil {
-				return fmt.Errorf("%w: prepared epoch: %w", ErrDamaged, err)
-			}
+		var p Prepared
+		if ok, err := getEpoch(tx.Bucket(bucketReady), h.prepared, &p); err != nil {
+			return fmt.Errorf("prepared epoch: %w", err)
+		} else if ok {
+			s.Prepared = &p
 		}
 		return nil
 	})
-	if err != nil {
-		return s, fmt.Errorf("load checkpoint %s: %w", d.path, err)
-	}
-	return s, nil
+	return s, err
 }
 
 // WriteIntent marks the epoch before as committed and writes the intent and
 // the sources' ledger entries, in one transaction.
 func (d *DB) WriteIntent(in Intent, ledgers map[string][]Entry) error {
-	return d.update("write intent", func(tx *bolt.Tx) error {
-		if err := putMark(tx, in.Epoch-1); err != nil {
+	return d.update("write intent to", func(tx *bolt.Tx) error {
+		h, err := readHead(tx)
+		if err != nil {
+			return err
+		}
+		h.intent, h.marked = in.Epoch, max(in.Epoch-1, -1)
+		if err := h.write(tx); err != nil {
 			return err
 		}
 		if err := putEpoch(tx.Bucket(bucketIntent), in.Epoch, in); err != nil {
 			return err
 		}
 		for id, entries := range ledgers {
-			b, err := tx.Bucket(bucketLedger).CreateBucketIfNotExists([]byte(id))
-			if err != nil {
-				return err
-			}
-			if err := putEntries(b, entries); err != nil {
+			if err := putEntries(tx, bucketLedger, id, entries); err != nil {
 				return err
 			}
 		}
@@ -67,24 +91,31 @@ func (d *DB) WriteIntent(in Intent, ledgers map[string][]Entry) error {
 
 // WritePrepared writes the prepared epoch and the state it leads to.
 func (d *DB) WritePrepared(p Prepared, state []StateChange) error {
-	return d.update("prepare epoch", func(tx *bolt.Tx) error {
+	return d.update("prepare epoch in", func(tx *bolt.Tx) error {
+		h, err := readHead(tx)
+		if err != nil {
+			return err
+		}
+		h.prepared = p.Epoch
+		if err := h.write(tx); err != nil {
+			return err
+		}
 		if err := putEpoch(tx.Bucket(bucketReady), p.Epoch, p); err != nil {
 			return err
 		}
-		root := tx.Bucket(bucketState)
-		var b *bolt.Bucket
-		last := ""
-		for _, c := range state {
-			if b == nil || c.Operator != last {
-				var err error
-				if b, err = root.CreateBucketIfNotExists([]byte(c.Operator)); err != nil {
-					return err
-				}
-				last = c.Operator
+		for len(state) > 0 {
+			n := 1
+			for n < len(state) && state[n].Operator == state[0].Operator {
+				n++
 			}
-			if err := putEntries(b, []Entry{c.Entry}); err != nil {
+			entries := make([]Entry, n)
+			for i := range entries {
+				entries[i] = state[i].Entry
+			}
+			if err := putEntries(tx, bucketState, state[0].Operator, entries); err != nil {
 				return err
 			}
+			state = state[n:]
 		}
 		return nil
 	})
@@ -93,7 +124,14 @@ func (d *DB) WritePrepared(p Prepared, state []StateChange) error {
 // WriteMark notes that the epoch is committed (at the end of a run; within a
 // run WriteIntent does it).
 func (d *DB) WriteMark(epoch int64) error {
-	return d.update("mark epoch", func(tx *bolt.Tx) error { return putMark(tx, epoch) })
+	return d.update("mark epoch in", func(tx *bolt.Tx) error {
+		h, err := readHead(tx)
+		if err != nil {
+			return err
+		}
+		h.marked = epoch
+		return h.write(tx)
+	})
 }
 
 // ReadLedger calls fn for each entry of a source's ledger, in key order. The
@@ -111,44 +149,38 @@ func (d *DB) ReadState(operator string, fn func(key, value []byte) error) error 
 // StateOperators lists the operators that have state.
 func (d *DB) StateOperators() ([]string, error) {
 	var out []string
-	err := d.bolt.View(func(tx *bolt.Tx) error {
+	err := d.view("read", func(tx *bolt.Tx) error {
 		return tx.Bucket(bucketState).ForEachBucket(func(k []byte) error {
 			out = append(out, string(k))
 			return nil
 		})
 	})
-	if err != nil {
-		return nil, fmt.Errorf("read checkpoint %s: %w", d.path, err)
-	}
-	return out, nil
+	return out, err
 }
 
+// each reads a bucket whole and checks its total.
 func (d *DB) each(bucket []byte, name string, fn func(key, value []byte) error) error {
-	err := d.bolt.View(func(tx *bolt.Tx) error {
-		b := tx.Bucket(bucket).Bucket([]byte(name))
-		if b == nil {
-			return nil
+	return d.view("read", func(tx *bolt.Tx) error {
+		key := totalKey(bucket, []byte(name))
+		want, err := readTotal(tx, key)
+		if err != nil {
+			return err
 		}
-		return b.ForEach(fn)
-	})
-	if err != nil {
-		return fmt.Errorf("read checkpoint %s: %w", d.path, err)
-	}
-	return nil
-}
-
-func (d *DB) update(what string, fn func(tx *bolt.Tx) error) error {
-	if err := d.bolt.Update(fn); err != nil {
-		return fmt.Errorf("%s in %s: %w", what, d.path, err)
-	}
-	return nil
-}
-
-func putMark(tx *bolt.Tx, epoch int64) error {
-	if epoch < 0 {
+		var have total
+		if b := tx.Bucket(bucket).Bucket([]byte(name)); b != nil {
+			err := b.ForEach(func(k, v []byte) error {
+				have.add(k, v)
+				return fn(k, v)
+			})
+			if err != nil {
+				return err
+			}
+		}
+		if have != want {
+			return fmt.Errorf("%w: %s holds %d entries, %d were written, or they were changed", ErrDamaged, key, have.count, want.count)
+		}
 		return nil
-	}
-	return tx.Bucket(bucketMeta).Put(keyMarked, epochKey(epoch))
+	})
 }
 
 func putEpoch(b *bolt.Bucket, epoch int64, record any) error {
@@ -161,22 +193,52 @@ func putEpoch(b *bolt.Bucket, epoch int64, record any) error {
 			return err
 		}
 	}
-	return b.Put(epochKey(epoch), text)
+	key := epochKey(epoch)
+	return b.Put(key, seal(key, text))
 }
 
-func putEntries(b *bolt.Bucket, entries []Entry) error {
+// getEpoch reads the record of an epoch; -1 is none.
+func getEpoch(b *bolt.Bucket, epoch int64, record any) (bool, error) {
+	if epoch < 0 {
+		return false, nil
+	}
+	key := epochKey(epoch)
+	text, err := unseal(key, b.Get(key))
+	if err != nil {
+		return false, err
+	}
+	if err := json.Unmarshal(text, record); err != nil {
+		return false, fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return true, nil
+}
+
+// putEntries changes entries of a bucket and its total.
+func putEntries(tx *bolt.Tx, parent []byte, name string, entries []Entry) error {
+	b, err := tx.Bucket(parent).CreateBucketIfNotExists([]byte(name))
+	if err != nil {
+		return err
+	}
+	key := totalKey(parent, []byte(name))
+	t, err := readTotal(tx, key)
+	if err != nil {
+		return err
+	}
 	for _, e := range entries {
-		var err error
+		if old := b.Get(e.Key); old != nil {
+			t.remove(e.Key, old)
+		}
 		if e.Value == nil {
 			err = b.Delete(e.Key)
 		} else {
+			t.add(e.Key, e.Value)
 			err = b.Put(e.Key, e.Value)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return nil
+	return t.write(tx, key)
 }
 
 func epochKey(epoch int64) []byte {
