@@ -1,6 +1,8 @@
 package expr
 
 import (
+	"slices"
+
 	"pipelines/sqlplan/logical"
 	"pipelines/tables/column"
 	"pipelines/tables/schema"
@@ -53,22 +55,11 @@ func (x *logicNode) combine(f *frame, out, v *column.Vector, cur []int32, k int)
 	next := reuse(x.bufs[k&1])
 	plain := v.Nulls == nil && out.Nulls == nil
 	switch {
-	case plain && cur == nil:
-		for i, t := range v.Bool[:f.n] {
-			if t == x.or {
-				out.Bool[i] = x.or
-			} else {
-				next = append(next, int32(i))
-			}
-		}
-	case plain:
-		for _, i := range cur {
-			if v.Bool[i] == x.or {
-				out.Bool[i] = x.or
-			} else {
-				next = append(next, i)
-			}
-		}
+	case plain && cur == nil && k == 0: // nothing is decided yet: the operand is the result so far
+		copy(out.Bool, v.Bool[:f.n])
+		next = pickOpen(v.Bool[:f.n], x.or, next)
+	case plain && cur != nil:
+		next = decide(out.Bool, v.Bool, x.or, cur, next)
 	default:
 		each(f.n, cur, func(i int) { next = x.combineRow(out, v, i, next) })
 	}
@@ -77,6 +68,34 @@ func (x *logicNode) combine(f *frame, out, v *column.Vector, cur []int32, k int)
 		return nil
 	}
 	return next
+}
+
+// pickOpen appends the places that are not decided by value or.
+func pickOpen(values []bool, or bool, next []int32) []int32 {
+	next = slices.Grow(next, len(values))[:len(values)]
+	k := 0
+	for i, t := range values {
+		next[k] = int32(i)
+		if t != or {
+			k++
+		}
+	}
+	return next[:k]
+}
+
+// decide takes over the values at cur and keeps the rows that stay open.
+func decide(out, values []bool, or bool, cur, next []int32) []int32 {
+	next = slices.Grow(next, len(cur))[:len(cur)]
+	k := 0
+	for _, i := range cur {
+		t := values[i]
+		out[i] = t
+		next[k] = i
+		if t != or {
+			k++
+		}
+	}
+	return next[:k]
 }
 
 func (x *logicNode) combineRow(out, v *column.Vector, i int, next []int32) []int32 {
@@ -276,6 +295,9 @@ func (x *caseNode) merge(f *frame) *column.Vector {
 // mergeRows builds a vector whose row i is row i of parts[which[i]], or null.
 func mergeRows(p *column.Pool, t schema.Type, parts []*column.Vector, which []int32) *column.Vector {
 	out := p.Vector(t)
+	if mergeFixed(out, parts, which) {
+		return out
+	}
 	for i := 0; i < len(which); {
 		k, from := which[i], i
 		for i++; i < len(which) && which[i] == k; i++ {
@@ -289,6 +311,59 @@ func mergeRows(p *column.Pool, t schema.Type, parts []*column.Vector, which []in
 		column.AppendRange(out, parts[k], from, i)
 	}
 	return out
+}
+
+// mergeFixed is mergeRows for the common fixed-width types without errors.
+func mergeFixed(out *column.Vector, parts []*column.Vector, which []int32) bool {
+	for _, v := range parts {
+		if v != nil && (v.Errs != nil || v.Dict != nil || v.Type.Kind == schema.Void) {
+			return false
+		}
+	}
+	switch column.PhysicalOf(out.Type) {
+	case column.PhysI32:
+		out.Resize(len(which))
+		mergeSlice(out, out.I32, parts, which, func(v *column.Vector) []int32 { return v.I32 })
+	case column.PhysI64:
+		out.Resize(len(which))
+		mergeSlice(out, out.I64, parts, which, func(v *column.Vector) []int64 { return v.I64 })
+	case column.PhysF64:
+		out.Resize(len(which))
+		mergeSlice(out, out.F64, parts, which, func(v *column.Vector) []float64 { return v.F64 })
+	case column.PhysBool:
+		out.Resize(len(which))
+		mergeSlice(out, out.Bool, parts, which, func(v *column.Vector) []bool { return v.Bool })
+	default:
+		return false
+	}
+	return true
+}
+
+func mergeSlice[T any](out *column.Vector, dst []T, parts []*column.Vector, which []int32, get func(*column.Vector) []T) {
+	for k, v := range parts {
+		if v == nil {
+			continue
+		}
+		src, constant := get(v), v.Const
+		for i, w := range which {
+			if int(w) != k {
+				continue
+			}
+			r := i
+			if constant {
+				r = 0
+			}
+			dst[i] = src[r]
+			if v.Nulls != nil && v.Nulls.Get(r) {
+				out.SetNull(i)
+			}
+		}
+	}
+	for i, w := range which {
+		if w < 0 {
+			out.SetNull(i)
+		}
+	}
 }
 
 // coalesceNode evaluates each argument only on rows that are null so far.

@@ -2,6 +2,7 @@ package expr
 
 import (
 	"fmt"
+	"slices"
 
 	"pipelines/sqlplan/funcs"
 	"pipelines/sqlplan/logical"
@@ -158,24 +159,9 @@ func constFilter(v *column.Vector, b *column.Batch, sel []int32) ([]int32, *colu
 func appendTrue(v *column.Vector, b *column.Batch, sel []int32) []int32 {
 	switch {
 	case v.Nulls == nil && b.Sel == nil:
-		k := len(sel)
-		if need := k + b.Len; cap(sel) < need {
-			sel = append(make([]int32, 0, need), sel...)
-		}
-		sel = sel[:k+b.Len]
-		for i, t := range v.Bool[:b.Len] {
-			sel[k] = int32(i)
-			if t {
-				k++
-			}
-		}
-		return sel[:k]
+		return pickAll(v.Bool[:b.Len], sel)
 	case v.Nulls == nil:
-		for _, i := range b.Sel {
-			if v.Bool[i] {
-				sel = append(sel, i)
-			}
-		}
+		return pickTrue(v.Bool, b.Sel, sel)
 	case b.Sel == nil:
 		for i, t := range v.Bool[:b.Len] {
 			if t && !v.Nulls.Get(i) {
@@ -190,6 +176,33 @@ func appendTrue(v *column.Vector, b *column.Batch, sel []int32) []int32 {
 		}
 	}
 	return sel
+}
+
+// pickAll appends the places of the true values. It writes first and counts
+// then, which spares the branch that random data would mispredict.
+func pickAll(values []bool, sel []int32) []int32 {
+	k := len(sel)
+	sel = slices.Grow(sel, len(values))[:k+len(values)]
+	for i, t := range values {
+		sel[k] = int32(i)
+		if t {
+			k++
+		}
+	}
+	return sel[:k]
+}
+
+// pickTrue is pickAll for the rows of cur.
+func pickTrue(values []bool, cur, sel []int32) []int32 {
+	k := len(sel)
+	sel = slices.Grow(sel, len(cur))[:k+len(cur)]
+	for _, i := range cur {
+		sel[k] = i
+		if values[i] {
+			k++
+		}
+	}
+	return sel[:k]
 }
 
 // FirstError returns the first selected row of b whose value in v failed, and

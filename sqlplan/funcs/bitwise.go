@@ -15,14 +15,14 @@ var bitwiseFunctions = []*Function{
 			c.live(out, func(i int) { setInt(out, i, ^intAt(args[0], i)) })
 		},
 	}).printed(func(a []string) string { return "~" + a[0] }).example("SELECT ~ 0", "-1"),
-	shift("shiftleft", "<<", func(x int64, n uint, _ uint) int64 { return x << n }),
-	shift("shiftright", ">>", func(x int64, n uint, _ uint) int64 { return x >> n }),
+	shift("shiftleft", "<<", func(x int64, n uint, _ uint) int64 { return x << n }).example("SELECT shiftleft(2, 1)", "4"),
+	shift("shiftright", ">>", func(x int64, n uint, _ uint) int64 { return x >> n }).example("SELECT shiftright(4, 1)", "2"),
 	shift("shiftrightunsigned", ">>>", func(x int64, n uint, width uint) int64 {
 		if width == 32 {
 			return int64(int32(uint32(x) >> n))
 		}
 		return int64(uint64(x) >> n)
-	}),
+	}).example("SELECT shiftrightunsigned(4, 1)", "2"),
 	define("bit_count", "bitwise", "bit_count(expr)", "Number of bits that are set.", signature{
 		params: []param{{`("INTEGRAL" or "BOOLEAN")`, func(s *Session, t schema.Type) (schema.Type, bool) {
 			if t.Kind == schema.Boolean {

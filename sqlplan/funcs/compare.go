@@ -8,22 +8,22 @@ import (
 )
 
 var comparisonFunctions = []*Function{
-	comparison("=", "expr1 = expr2", "True when both are equal.").alias("=="),
-	comparison("!=", "expr1 != expr2", "True when both differ.").alias("<>"),
-	comparison("<", "expr1 < expr2", "True when the first is smaller."),
-	comparison("<=", "expr1 <= expr2", "True when the first is not greater."),
-	comparison(">", "expr1 > expr2", "True when the first is greater."),
-	comparison(">=", "expr1 >= expr2", "True when the first is not smaller."),
-	comparison("<=>", "expr1 <=> expr2", "Equality that treats nulls as equal values."),
-	comparison("equal_null", "equal_null(expr1, expr2)", "Equality that treats nulls as equal values."),
+	comparison("=", "expr1 = expr2", "True when both are equal.").alias("==").example("SELECT 1 = 1", "true"),
+	comparison("!=", "expr1 != expr2", "True when both differ.").alias("<>").example("SELECT 1 != 1", "false"),
+	comparison("<", "expr1 < expr2", "True when the first is smaller.").example("SELECT 1 < 2", "true"),
+	comparison("<=", "expr1 <= expr2", "True when the first is not greater.").example("SELECT 2 <= 2", "true"),
+	comparison(">", "expr1 > expr2", "True when the first is greater.").example("SELECT 3 > 4", "false"),
+	comparison(">=", "expr1 >= expr2", "True when the first is not smaller.").example("SELECT 4 >= 4", "true"),
+	comparison("<=>", "expr1 <=> expr2", "Equality that treats nulls as equal values.").example("SELECT NULL <=> NULL", "true"),
+	comparison("equal_null", "equal_null(expr1, expr2)", "Equality that treats nulls as equal values.").example("SELECT equal_null(1, NULL)", "false"),
 	define("isnull", "predicate", "isnull(expr)", "True when the value is null.", signature{
 		params: []param{pAny}, result: tBool, nulls: NullAware, neverNull: true,
 		kernel: func(c *Ctx, args []*vector, out *vector) { nullness(c, args[0], out, true) },
-	}).printed(func(a []string) string { return "(" + a[0] + " IS NULL)" }),
+	}).printed(func(a []string) string { return "(" + a[0] + " IS NULL)" }).example("SELECT isnull(1)", "false"),
 	define("isnotnull", "predicate", "isnotnull(expr)", "True when the value is not null.", signature{
 		params: []param{pAny}, result: tBool, nulls: NullAware, neverNull: true,
 		kernel: func(c *Ctx, args []*vector, out *vector) { nullness(c, args[0], out, false) },
-	}).printed(func(a []string) string { return "(" + a[0] + " IS NOT NULL)" }),
+	}).printed(func(a []string) string { return "(" + a[0] + " IS NOT NULL)" }).example("SELECT isnotnull(1)", "true"),
 	define("isnan", "predicate", "isnan(expr)", "True when the value is NaN; false for null.", signature{
 		params: []param{pDouble}, result: tBool, nulls: NullAware, neverNull: true,
 		kernel: func(c *Ctx, args []*vector, out *vector) {
@@ -33,10 +33,10 @@ var comparisonFunctions = []*Function{
 				out.Bool[i] = !v.IsNull(i) && x != x
 			}
 		},
-	}),
+	}).example("SELECT isnan(double('NaN'))", "true"),
 	define("not", "predicate", "NOT expr", "Logical negation.", signature{
 		params: []param{pBool}, result: tBool, kernel: unary(bools, bools, func(x bool) bool { return !x }),
-	}).alias("!").printed(func(a []string) string { return "(NOT " + a[0] + ")" }),
+	}).alias("!").printed(func(a []string) string { return "(NOT " + a[0] + ")" }).example("SELECT NOT true", "false"),
 	inFunction(),
 }
 
@@ -276,7 +276,10 @@ func bytesCompare(op string) Kernel {
 // inFunction is expr IN (a, b, ...): the first argument is looked for among
 // the others; null where it is not found and a null is about.
 func inFunction() *Function {
-	f := &Function{Name: "in", Group: "predicate", Usage: "expr IN (expr1, expr2, ...)", Doc: "True when the value equals one of the list."}
+	f := &Function{
+		Name: "in", Group: "predicate", Usage: "expr IN (expr1, expr2, ...)", Doc: "True when the value equals one of the list.",
+		Example: "SELECT 1 IN (1, 2, 3)", Result: "true",
+	}
 	f.Bind = func(s *Session, args []Arg) (*Bound, error) {
 		if err := checkCount("in", 2, 1<<20, len(args)); err != nil {
 			return nil, err

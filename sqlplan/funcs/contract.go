@@ -20,6 +20,9 @@ type Session struct {
 	Catalog, Database, User string
 	// Zone is Location prepared for fast conversion; ForZone fills both.
 	Zone *text.Zone
+	// DDL reads a type or a list of columns as SQL writes them, for functions
+	// that take the type of their result as text (from_json, variant_get).
+	DDL func(text string) (schema.Type, *Error)
 }
 
 // ForZone returns a copy of s with the time zone set.

@@ -78,8 +78,8 @@ var datetimeFunctions = []*Function{
 	clockField("hour", "Hour.", "SELECT hour('2018-02-14 12:58:59')", "12", text.MicrosPerHour, 24),
 	clockField("minute", "Minute.", "SELECT minute('2009-07-30 12:58:59')", "58", text.MicrosPerMinute, 60),
 	clockField("second", "Second.", "SELECT second('2018-02-14 12:58:59')", "59", text.MicrosPerSecond, 60),
-	dateName("dayname", "Short name of the day of the week.", func(x int64) string { return text.WeekdayName(text.Weekday(x)) }),
-	dateName("monthname", "Short name of the month.", func(x int64) string { _, m, _ := text.DateOf(x); return text.MonthName(m) }),
+	dateName("dayname", "Short name of the day of the week.", func(x int64) string { return text.WeekdayName(text.Weekday(x)) }).example("SELECT dayname(DATE '2008-02-20')", "Wed"),
+	dateName("monthname", "Short name of the month.", func(x int64) string { _, m, _ := text.DateOf(x); return text.MonthName(m) }).example("SELECT monthname(DATE '2008-02-20')", "Feb"),
 	define("date_from_unix_date", "datetime", "date_from_unix_date(days)", "Date that many days after 1970-01-01.", signature{
 		params: []param{pInt}, result: tDate, kernel: unary(i32s, i32s, func(x int32) int32 { return x }),
 	}).example("SELECT date_from_unix_date(1)", "1970-01-02"),

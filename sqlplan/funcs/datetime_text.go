@@ -47,8 +47,8 @@ func errParse(function, input string) *Error {
 var datetimeTextFunctions = []*Function{
 	parseFunction("to_timestamp", tTime, "try_to_timestamp", false).example("SELECT to_timestamp('2016-12-31', 'yyyy-MM-dd')", "2016-12-31 00:00:00"),
 	parseFunction("try_to_timestamp", tTime, "", true).example("SELECT try_to_timestamp('foo')", "NULL"),
-	parseFunction("to_timestamp_ltz", tTime, "try_to_timestamp", false),
-	parseFunction("to_timestamp_ntz", tTimeNTZ, "try_to_timestamp", false),
+	parseFunction("to_timestamp_ltz", tTime, "try_to_timestamp", false).example("SELECT to_timestamp_ltz('2016-12-31 00:12:00')", "2016-12-31 00:12:00"),
+	parseFunction("to_timestamp_ntz", tTimeNTZ, "try_to_timestamp", false).example("SELECT to_timestamp_ntz('2016-12-31 00:12:00')", "2016-12-31 00:12:00"),
 	parseFunction("to_date", tDate, "try_to_date", false).example("SELECT to_date('2009-07-30 04:17:52')", "2009-07-30"),
 	parseFunction("try_to_date", tDate, "", true).example("SELECT try_to_date('foo')", "NULL"),
 	define("date_format", "datetime", "date_format(timestamp, fmt)", "Timestamp printed by a pattern.", signature{
@@ -86,11 +86,14 @@ var datetimeTextFunctions = []*Function{
 			})
 		},
 	}).example("SELECT from_unixtime(0, 'yyyy-MM-dd HH:mm:ss')", "1970-01-01 00:00:00"),
-	unixFunction("unix_timestamp", 0).volatility(Stable), unixFunction("to_unix_timestamp", 1),
-	epochFunction("timestamp_seconds", "Timestamp of seconds since the epoch.", text.MicrosPerSecond),
-	epochFunction("timestamp_millis", "Timestamp of milliseconds since the epoch.", 1000),
-	epochFunction("timestamp_micros", "Timestamp of microseconds since the epoch.", 1),
-	sinceEpoch("unix_seconds", text.MicrosPerSecond), sinceEpoch("unix_millis", 1000), sinceEpoch("unix_micros", 1),
+	unixFunction("unix_timestamp", 0).volatility(Stable).example("SELECT unix_timestamp('2016-04-08', 'yyyy-MM-dd')", "1460073600"),
+	unixFunction("to_unix_timestamp", 1).example("SELECT to_unix_timestamp('2016-04-08', 'yyyy-MM-dd')", "1460073600"),
+	epochFunction("timestamp_seconds", "Timestamp of seconds since the epoch.", text.MicrosPerSecond).example("SELECT timestamp_seconds(1230219000)", "2008-12-25 15:30:00"),
+	epochFunction("timestamp_millis", "Timestamp of milliseconds since the epoch.", 1000).example("SELECT timestamp_millis(1230219000123)", "2008-12-25 15:30:00.123"),
+	epochFunction("timestamp_micros", "Timestamp of microseconds since the epoch.", 1).example("SELECT timestamp_micros(1230219000123123)", "2008-12-25 15:30:00.123123"),
+	sinceEpoch("unix_seconds", text.MicrosPerSecond).example("SELECT unix_seconds(TIMESTAMP '1970-01-01 00:00:01Z')", "1"),
+	sinceEpoch("unix_millis", 1000).example("SELECT unix_millis(TIMESTAMP '1970-01-01 00:00:01Z')", "1000"),
+	sinceEpoch("unix_micros", 1).example("SELECT unix_micros(TIMESTAMP '1970-01-01 00:00:01Z')", "1000000"),
 }
 
 func sinceEpoch(name string, unit int64) *Function {

@@ -8,8 +8,33 @@ import (
 var generators = []*Generator{
 	listGenerator("explode", "One row for each element of an array or entry of a map.", false),
 	listGenerator("posexplode", "explode with the position before the element.", true),
-	{Name: "inline", Usage: "inline(array of structs)", Doc: "One row for each struct of an array.", Bind: bindInline},
-	{Name: "stack", Usage: "stack(n, expr1, ..., exprk)", Doc: "The values spread over n rows.", Bind: bindStack},
+	customGenerator("inline", "inline(array of structs)", "One row for each struct of an array.", bindInline),
+	customGenerator("stack", "stack(n, expr1, ..., exprk)", "The values spread over n rows.", bindStack),
+}
+
+// customGenerator makes a generator whose calls get their function.
+func customGenerator(name, usage, doc string, bind func(*Session, []Arg) (*BoundGenerator, error)) *Generator {
+	g := &Generator{Name: name, Usage: usage, Doc: doc}
+	g.Bind = func(s *Session, args []Arg) (*BoundGenerator, error) {
+		b, err := bind(s, args)
+		if b != nil {
+			b.Fn = g
+		}
+		return b, err
+	}
+	return g
+}
+
+func customWindow(name, usage, doc string, bind func(*Session, []Arg) (*BoundWindow, error)) *WindowFunction {
+	f := &WindowFunction{Name: name, Usage: usage, Doc: doc}
+	f.Bind = func(s *Session, args []Arg) (*BoundWindow, error) {
+		b, err := bind(s, args)
+		if b != nil {
+			b.Fn = f
+		}
+		return b, err
+	}
+	return f
 }
 
 func bindGenerated(name, want string, args []Arg, ok bool) error {
@@ -149,10 +174,10 @@ var windowFunctions = []*WindowFunction{
 	rankFunction("dense_rank", DenseRank, tInt, "Rank without gaps."),
 	rankFunction("percent_rank", PercentRank, tDouble, "(rank - 1) / (rows - 1)."),
 	rankFunction("cume_dist", CumeDist, tDouble, "Share of the rows that are not behind this one."),
-	{Name: "ntile", Usage: "ntile(n)", Doc: "Number of the bucket when the partition is cut into n.", Bind: bindNTile},
+	customWindow("ntile", "ntile(n)", "Number of the bucket when the partition is cut into n.", bindNTile),
 	offsetFunction("lag", Lag, "Value of the row that many before."),
 	offsetFunction("lead", Lead, "Value of the row that many behind."),
-	{Name: "nth_value", Usage: "nth_value(input[, offset])", Doc: "Value of row number offset of the frame.", Bind: bindNth},
+	customWindow("nth_value", "nth_value(input[, offset])", "Value of row number offset of the frame.", bindNth),
 }
 
 func rankFunction(name string, kind WindowKind, t schema.Type, doc string) *WindowFunction {

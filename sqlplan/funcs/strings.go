@@ -109,7 +109,9 @@ var stringFunctions = []*Function{
 			})
 		},
 	}).example("SELECT right('hello', 2)", "lo"),
-	trimFunction("trim", true, true), trimFunction("ltrim", true, false), trimFunction("rtrim", false, true),
+	trimFunction("trim", true, true).example("SELECT trim('  a b  ')", "a b"),
+	trimFunction("ltrim", true, false).example("SELECT ltrim('  a')", "a"),
+	trimFunction("rtrim", false, true).example("SELECT rtrim('a  ')", "a"),
 	define("btrim", "string", "btrim(str[, trimStr])", "The string without blanks (or characters of trimStr) at both ends.", signature{
 		params: []param{pString, pString}, min: 1, result: tString,
 		kernel: func(c *Ctx, args []*vector, out *vector) {

@@ -1,0 +1,49 @@
+package expr_test
+
+import (
+	"strings"
+	"testing"
+
+	"pipelines/sqlplan"
+	"pipelines/sqlplan/funcs"
+)
+
+// noExample are functions whose result is not a constant, or which are
+// operators that the golden statements cover.
+var noExample = map[string]bool{
+	"current_date": true, "current_timestamp": true, "localtimestamp": true, "raise_error": true, "rand": true, "randn": true, "uuid": true,
+	"monotonically_increasing_id": true, "spark_partition_id": true, "input_file_name": true, "input_file_block_start": true,
+	"input_file_block_length": true, "current_catalog": true, "current_database": true, "current_user": true, "current_timezone": true,
+	"version": true, "shuffle": true, "randstr": true, "uniform": true, "dateadd": true, "timestampadd": true, "timestampdiff": true, "[]": true,
+}
+
+// TestExamples runs the example of each listed function, once as it stands
+// and once with ANSI mode off.
+func TestExamples(t *testing.T) {
+	ansi, err := sqlplan.NewSession(sqlplan.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	missing := 0
+	for _, f := range funcs.Scalars() {
+		if f.Usage == "" || f.Doc == "" || f.Group == "" {
+			t.Errorf("%s: usage, doc or group is missing", f.Name)
+		}
+		if f.Example == "" {
+			if !noExample[f.Name] {
+				missing++
+				t.Errorf("%s: no example", f.Name)
+			}
+			continue
+		}
+		got, ok := run(f.Example, ansi)
+		if !ok {
+			t.Errorf("%s: %s does not run", f.Name, f.Example)
+			continue
+		}
+		want := strings.ReplaceAll(f.Result, "\n", `\n`)
+		if !sameRows(got, want) {
+			t.Errorf("%s: %s gives %s, want %s", f.Name, f.Example, got, want)
+		}
+	}
+}
