@@ -72,6 +72,8 @@ type callNode struct {
 	args     []node // nil entries are lambdas
 	bodies   []*lambdaBody
 	volatile bool
+	overDict bool // one argument that varies: may run over a dictionary
+	pending  *column.Vector
 	site     int64
 
 	ctx   funcs.Ctx
@@ -105,6 +107,7 @@ func (c *compiler) compileCall(fn *funcs.Bound, args []logical.Expr, e logical.E
 		x.args, x.bodies = append(x.args, n), append(x.bodies, nil)
 	}
 	x.vals = make([]*column.Vector, len(x.args))
+	x.overDict = x.dictionaryArg() >= 0
 	x.ctx.Lambda = x.callLambda
 	if constant {
 		return x.fold(c.program.opts.Session), nil
@@ -120,6 +123,15 @@ func (x *callNode) fold(s *funcs.Session) node {
 
 func (x *callNode) eval(f *frame, sel []int32) *column.Vector {
 	x.frame = f
+	if x.overDict {
+		if out := x.evalDict(f, sel); out != nil {
+			return out
+		}
+	}
+	return x.run(f, sel)
+}
+
+func (x *callNode) run(f *frame, sel []int32) *column.Vector {
 	allConst, failed := x.evalArgs(f, sel)
 	rows, rowSel := f.n, sel
 	if allConst {
@@ -147,6 +159,67 @@ func (x *callNode) eval(f *frame, sel []int32) *column.Vector {
 	return out
 }
 
+// dictionaryArg returns the only argument that is no constant when the call
+// may be computed once a dictionary entry, or -1.
+func (x *callNode) dictionaryArg() int {
+	at := -1
+	for i, a := range x.args {
+		if _, constant := a.(*constNode); constant {
+			continue
+		}
+		if at >= 0 || a == nil {
+			return -1
+		}
+		at = i
+	}
+	stringly := at >= 0 && len(x.fn.Args) > at && column.PhysicalOf(x.fn.Args[at]) == column.PhysBytes
+	if !stringly || x.volatile || x.fn.CanFail || x.fn.Nulls != funcs.NullIfAny {
+		return -1
+	}
+	return at
+}
+
+// evalDict computes the call over the entries of a dictionary; nil when the
+// argument is none, and then the argument waits in x.pending.
+func (x *callNode) evalDict(f *frame, sel []int32) *column.Vector {
+	at := x.dictionaryArg()
+	v := x.args[at].eval(f, sel)
+	if v.Dict == nil || v.Errs.Any() || v.Dict.Len == 0 || v.Dict.Len > f.n/2 {
+		x.pending = v
+		return nil
+	}
+	inner := frame{ev: f.ev, n: v.Dict.Len}
+	x.pending = v.Dict.Retain()
+	entries := x.run(&inner, nil)
+	if entries.Const {
+		flat := column.Flatten(f.ev.Pool, entries)
+		entries.Release()
+		entries = flat
+	}
+	out := f.ev.Pool.Vector(x.fn.Result)
+	out.Resize(f.n)
+	if entries.Nulls == nil && column.PhysicalOf(out.Type) == column.PhysBytes {
+		out.Index = append(out.Index[:0], v.Index[:f.n]...)
+		out.Dict = entries
+		if v.Nulls != nil {
+			copy(out.MakeNulls(f.n), v.Nulls)
+		}
+		v.Release()
+		return out
+	}
+	out.Resize(0)
+	each(f.n, nil, func(i int) {
+		if v.IsNull(i) {
+			out.AppendNull()
+		} else {
+			column.AppendRow(out, entries, int(v.Index[i]))
+		}
+	})
+	entries.Release()
+	v.Release()
+	return out
+}
+
 // evalArgs fills x.vals with flat or constant vectors.
 func (x *callNode) evalArgs(f *frame, sel []int32) (allConst, failed bool) {
 	allConst = !x.volatile
@@ -154,7 +227,12 @@ func (x *callNode) evalArgs(f *frame, sel []int32) (allConst, failed bool) {
 		if a == nil {
 			continue
 		}
-		v := a.eval(f, sel)
+		var v *column.Vector
+		if _, constant := a.(*constNode); x.pending != nil && !constant {
+			v, x.pending = x.pending, nil
+		} else {
+			v = a.eval(f, sel)
+		}
 		if v.Dict != nil {
 			flat := column.Flatten(f.ev.Pool, v)
 			v.Release()
