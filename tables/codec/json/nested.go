@@ -99,7 +99,7 @@ func (d *Decoder) object(nd *node, r, i int) int {
 		case d.rescue != nil:
 			i = d.rescueField(nd, e, i)
 		case b[i] == '{' && e.skip != nil:
-			i = d.object(e.skip, r, i)
+			i = d.skipKnown(e.skip, i)
 		default:
 			i = d.skip(i)
 		}
@@ -108,6 +108,65 @@ func (d *Decoder) object(nd *node, r, i int) int {
 		}
 		c := b[i]
 		if c <= ' ' || c == '/' {
+			i = d.ws(i)
+			c = b[i]
+		}
+		if c == ',' {
+			if i++; b[i] != '"' {
+				i = d.ws(i)
+			}
+			continue
+		}
+		if c != '}' {
+			return -1
+		}
+		d.depth--
+		return i + 1
+	}
+}
+
+// skipKnown validates the object at i, none of whose fields is wanted, with the
+// keys foreseen.
+func (d *Decoder) skipKnown(nd *node, i int) int {
+	b := d.b
+	i++
+	if b[i] != '"' {
+		if i = d.ws(i); b[i] == '}' {
+			return i + 1
+		}
+	}
+	if d.depth++; d.depth > maxDepth {
+		return -1
+	}
+	prev := &nd.head
+	for {
+		e := prev.next
+		if e != nil && e.at(b, i) {
+			i += len(e.text)
+			if prev.trust < 3 {
+				prev.trust++
+			}
+		} else if e, i = d.fieldName(nd, prev, i); i < 0 {
+			return -1
+		}
+		prev = e
+		if b[i] == '"' {
+			end, high := run8(b, i+1)
+			if b[end] == '"' && high&highs == 0 {
+				i = end + 1
+			} else {
+				_, i = d.str(i)
+			}
+		} else if b[i] == '{' && e.skip != nil {
+			i = d.skipKnown(e.skip, i)
+		} else {
+			i = d.skip(i)
+		}
+		if i < 0 {
+			return -1
+		}
+		c := b[i]
+		if c != ',' && c != '}' {
 			i = d.ws(i)
 			c = b[i]
 		}

@@ -20,7 +20,11 @@ func (r *Reader) fill() error {
 		if len(r.buf) > MaxRecord {
 			return r.wrap(fmt.Errorf("a record at byte %d is longer than %d bytes", r.offset, MaxRecord))
 		}
-		grown := make([]byte, max(Size+1+Padding, 2*len(r.buf)))
+		first := int64(Size)
+		if r.src == io.Reader(r.raw) { // a small file needs no large block
+			first = min(first, max(r.raw.obj.Size(), 512))
+		}
+		grown := make([]byte, max(int(first)+1+Padding, 2*len(r.buf)))
 		copy(grown, r.buf[:r.to])
 		r.buf = grown
 	}
