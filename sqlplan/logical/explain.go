@@ -58,7 +58,7 @@ func (t JoinType) String() string { return joinNames[t] }
 func Describe(n Node) string {
 	switch n := n.(type) {
 	case *Scan:
-		s := "Scan " + strings.Join(n.Relation.Name, ".") + " [" + attrList(n.Columns) + "]"
+		s := "Scan " + strings.Join(n.Relation.Name, ".") + " [" + attrList(n.Columns) + "]" + narrowed(n)
 		if len(n.Filters) > 0 {
 			s += " filters [" + exprList(n.Filters) + "]"
 		}
@@ -150,6 +150,17 @@ func Describe(n Node) string {
 		return "Expect [" + strings.Join(parts, ", ") + "]"
 	}
 	panic(fmt.Sprintf("bug: logical: no description of %T", n))
+}
+
+// narrowed names the structs of which a scan reads some fields only.
+func narrowed(n *Scan) string {
+	s := ""
+	for i, a := range n.Columns {
+		if f := n.Fields[i]; f >= 0 && f < len(n.Relation.Schema.Fields) && !n.Relation.Schema.Fields[f].Type.SameShape(a.Type) {
+			s += " " + a.Name + " " + a.Type.String()
+		}
+	}
+	return s
 }
 
 func allText(all bool) string {

@@ -121,9 +121,10 @@ func asSubquery(e logical.Expr) (*logical.Subquery, bool) {
 
 // existence joins in with an IN or EXISTS subquery as a filter.
 func (c *Context) existence(in logical.Node, s *logical.Subquery, negated bool) logical.Node {
-	right, conds := c.rightSide(in, s)
-	j := &logical.Join{Left: in, Right: right, Type: logical.SemiJoin}
-	out := right.Output()
+	sd := c.matching(in, s)
+	conds := sd.conds
+	j := &logical.Join{Left: in, Right: sd.plan, Type: logical.SemiJoin}
+	out := sd.plan.Output()
 	if negated {
 		j.Type = logical.AntiJoin
 		j.NullAware = s.Kind == logical.InSubquery && len(s.Left) == 1 && len(conds) == 0
@@ -139,23 +140,98 @@ func (c *Context) existence(in logical.Node, s *logical.Subquery, negated bool) 
 	return logical.SplitJoin(j)
 }
 
-// rightSide makes the uncorrelated plan of a subquery and the conditions that
-// tie it to the rows of in. Its first columns are the subquery's.
-func (c *Context) rightSide(in logical.Node, s *logical.Subquery) (logical.Node, []logical.Expr) {
+// side is the right side of the join that replaces a subquery. Its first
+// columns are the subquery's.
+type side struct {
+	plan  logical.Node
+	conds []logical.Expr // tie it to the rows of the left side
+	// empty are the values of the columns where no row matches; nil: null. The
+	// column seen tells those rows apart.
+	empty []logical.Expr
+	seen  logical.Attr
+}
+
+// rightSide makes the uncorrelated plan of a subquery.
+func (c *Context) rightSide(in logical.Node, s *logical.Subquery) side {
 	plan := decorrelate(c, s.Plan)
-	outer := setOf(s.Outer)
 	if s.Kind == logical.ExistsSubquery {
 		plan = c.existsBody(plan)
 	}
-	if len(outer) == 0 || !refers(plan, outer) {
-		return plan, nil
+	if len(s.Outer) == 0 || !refers(plan, setOf(s.Outer)) {
+		return side{plan: plan}
 	}
+	return c.correlated(in, plan, s.Outer, s.Place)
+}
+
+// correlated makes the right side of a plan that reads outer columns.
+func (c *Context) correlated(in, plan logical.Node, outer []logical.Attr, place diag.Span) side {
 	want := plan.Output()
-	p := &puller{c: c, outer: outer}
-	if pulled, conds, ok := p.pull(plan); ok && !(s.Kind == logical.ScalarSubquery && p.always) {
-		return first(pulled, want, conds), conds
+	p := &puller{c: c, outer: setOf(outer)}
+	pulled, conds, ok := p.pull(plan)
+	if ok && !p.always {
+		return side{plan: first(pulled, want, conds), conds: conds}
 	}
-	return c.overDomain(in, plan, s.Outer, s.Place)
+	if ok {
+		if empty := c.emptyRow(plan); empty != nil {
+			n := first(pulled, want, conds)
+			out := passing(n, n.Output())
+			seen := c.attr("seen", boolean(true))
+			out.Exprs = append(out.Exprs, logical.Alias{Expr: boolean(true), Attr: seen})
+			return side{out, conds, empty, seen}
+		}
+	}
+	n, conds := c.overDomain(in, plan, outer, place)
+	return side{plan: n, conds: conds}
+}
+
+// emptyRow is the row that a plan gives over no rows, when that is plain:
+// projections of a global aggregate.
+func (c *Context) emptyRow(n logical.Node) []logical.Expr {
+	switch m := n.(type) {
+	case *logical.Project:
+		below := c.emptyRow(m.Input)
+		if below == nil {
+			return nil
+		}
+		by := map[logical.ColumnID]logical.Expr{}
+		for i, a := range m.Input.Output() {
+			by[a.ID] = below[i]
+		}
+		var out []logical.Expr
+		for _, a := range m.Exprs {
+			e := substitute(a.Expr, by)
+			if !logical.IsConstant(e) {
+				return nil
+			}
+			out = append(out, e)
+		}
+		return out
+	case *logical.Aggregate:
+		if len(m.Groups) > 0 {
+			return nil
+		}
+		var out []logical.Expr
+		for _, g := range m.Aggs {
+			out = append(out, EmptyValue(g, c.Session))
+		}
+		return out
+	}
+	return nil
+}
+
+// value is column i of the side as a row of the left side sees it.
+func (c *Context) value(s side, i int) logical.Expr {
+	a := s.plan.Output()[i]
+	a.Nullable = true
+	if s.empty == nil {
+		return a.Ref()
+	}
+	if l, ok := s.empty[i].(*logical.Literal); ok && l.Value.IsNull(0) {
+		return a.Ref()
+	}
+	seen := s.seen
+	seen.Nullable = true
+	return &logical.Case{T: a.Type, Branches: []logical.Branch{{When: c.call("isnull", seen.Ref()), Then: s.empty[i]}}, Else: a.Ref()}
 }
 
 // first orders a plan's columns: those wanted, then what conditions need.
@@ -249,8 +325,8 @@ func (u *unnester) mark(s *logical.Subquery, unknown bool) logical.Expr {
 	for i, l := range s.Left {
 		t.Left[i] = u.expr(l)
 	}
-	right, conds := u.c.rightSide(u.input, &t)
-	out := right.Output()
+	sd := u.c.matching(u.input, &t)
+	conds, out := sd.conds, sd.plan.Output()
 	for i, l := range t.Left {
 		eq := u.c.call("=", l, out[i].Ref())
 		if unknown && eq.Nullable() {
@@ -259,7 +335,7 @@ func (u *unnester) mark(s *logical.Subquery, unknown bool) logical.Expr {
 		conds = append(conds, eq)
 	}
 	m := u.c.attr("exists", boolean(true))
-	j := &logical.Join{Left: u.input, Right: right, Type: logical.MarkJoin, Mark: m, Cond: logical.Conjunction(conds)}
+	j := &logical.Join{Left: u.input, Right: sd.plan, Type: logical.MarkJoin, Mark: m, Cond: logical.Conjunction(conds)}
 	u.input = logical.SplitJoin(j)
 	ref := m.Ref()
 	ref.Place = s.Place
@@ -268,14 +344,25 @@ func (u *unnester) mark(s *logical.Subquery, unknown bool) logical.Expr {
 
 // scalar adds the subquery's value as a column.
 func (u *unnester) scalar(s *logical.Subquery) logical.Expr {
-	right, conds := u.c.rightSide(u.input, s)
-	v := right.Output()[0]
-	j := &logical.Join{Left: u.input, Right: right, Type: logical.SingleJoin, Cond: logical.Conjunction(conds)}
+	sd := u.c.rightSide(u.input, s)
+	j := &logical.Join{Left: u.input, Right: sd.plan, Type: logical.SingleJoin, Cond: logical.Conjunction(sd.conds)}
 	u.input = logical.SplitJoin(j)
-	v.Nullable = true
-	ref := v.Ref()
-	ref.Place = s.Place
-	return ref
+	v := u.c.value(sd, 0)
+	if ref, ok := v.(*logical.Column); ok {
+		ref.Place = s.Place
+	}
+	return v
+}
+
+// matching is rightSide for IN and EXISTS: a global aggregate matches even
+// when no row does, which only the domain gives.
+func (c *Context) matching(in logical.Node, s *logical.Subquery) side {
+	sd := c.rightSide(in, s)
+	if sd.empty == nil {
+		return sd
+	}
+	n, conds := c.overDomain(in, decorrelate(c, s.Plan), s.Outer, s.Place)
+	return side{plan: n, conds: conds}
 }
 
 // lateral removes the Lateral mark of a join.
@@ -290,19 +377,36 @@ func (c *Context) lateral(j *logical.Join) logical.Node {
 	if n := inlineRow(j); n != nil {
 		return n
 	}
-	p := &puller{c: c, outer: outer}
-	right, conds, ok := p.pull(j.Right)
-	if ok && !p.always {
-		m.Right = first(right, j.Right.Output(), conds)
-	} else {
-		m.Right, conds = c.overDomain(j.Left, j.Right, j.Left.Output(), exprPlace(j.Cond))
+	sd := c.correlated(j.Left, j.Right, j.Left.Output(), exprPlace(j.Cond))
+	m.Right = sd.plan
+	if sd.empty != nil {
+		return c.lateralAggregate(j, sd)
 	}
-	m.Cond = logical.Conjunction(append(conds, logical.Conjuncts(j.Cond)...))
+	m.Cond = logical.Conjunction(append(sd.conds, logical.Conjuncts(j.Cond)...))
 	out := logical.Node(logical.SplitJoin(&m))
 	if len(out.Output()) != len(want) {
 		out = passing(out, want)
 	}
 	return out
+}
+
+// lateralAggregate joins with a global aggregate: each left row has its row.
+func (c *Context) lateralAggregate(j *logical.Join, sd side) logical.Node {
+	if j.Type == logical.LeftJoin && j.Cond != nil || j.Type == logical.RightJoin || j.Type == logical.FullJoin {
+		panic(&Unsupported{exprPlace(j.Cond), "this lateral join with an aggregate and a condition is not supported"})
+	}
+	n := logical.SplitJoin(&logical.Join{Left: j.Left, Right: sd.plan, Type: logical.LeftJoin, Cond: logical.Conjunction(sd.conds)})
+	p := passing(n, j.Left.Output())
+	for i, a := range j.Right.Output() {
+		if j.Type == logical.LeftJoin {
+			a.Nullable = true
+		}
+		p.Exprs = append(p.Exprs, logical.Alias{Expr: c.value(sd, i), Attr: a})
+	}
+	if j.Cond != nil {
+		return &logical.Filter{Input: p, Cond: j.Cond}
+	}
+	return p
 }
 
 // inlineRow joins with projections over a single row: they are computed over

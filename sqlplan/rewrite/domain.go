@@ -204,10 +204,21 @@ func (d *domain) limit(m *logical.Limit, by map[logical.ColumnID]logical.Expr) l
 	if err != nil {
 		panic("bug: rewrite: " + err.Error())
 	}
+	// The order may stand below projections: number the rows there.
+	var above []*logical.Project
 	in := m.Input
+	for {
+		p, ok := in.(*logical.Project)
+		if !ok {
+			break
+		}
+		above, in = append(above, p), p.Input
+	}
 	w := &logical.Window{Input: in}
 	if s, ok := in.(*logical.Sort); ok {
 		w.Input, w.OrderBy = s.Input, s.Keys
+	} else {
+		above, w.Input = nil, m.Input
 	}
 	for _, k := range d.keys(by) {
 		w.PartitionBy = append(w.PartitionBy, k.Expr)
@@ -228,7 +239,11 @@ func (d *domain) limit(m *logical.Limit, by map[logical.ColumnID]logical.Expr) l
 	if m.Count >= 0 {
 		conds = append(conds, d.c.call("<=", call.Attr.Ref(), bound(m.Offset+m.Count)))
 	}
-	return passing(&logical.Filter{Input: w, Cond: logical.Conjunction(conds)}, in.Output())
+	out := logical.Node(passing(&logical.Filter{Input: w, Cond: logical.Conjunction(conds)}, w.Input.Output()))
+	for i := len(above) - 1; i >= 0; i-- {
+		out = &logical.Project{Input: out, Exprs: above[i].Exprs}
+	}
+	return out
 }
 
 // join pushes the domain into both sides and joins them on it.

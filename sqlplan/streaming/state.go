@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"pipelines/spec/diag"
 	"pipelines/sqlplan/logical"
 	"pipelines/tables/schema"
 )
@@ -35,12 +36,14 @@ func (c *checker) down(n logical.Node) logical.Node {
 	case *logical.Deduplicate:
 		k := *m
 		k.State = c.dedupState(m)
+		c.warnDedup(m, k.State)
 		n = &k
 	case *logical.Join:
 		if bothStream(m) {
 			k := *m
 			k.Time = bounds(m)
 			k.State = c.joinState(m, k.Time)
+			c.warnJoin(m, k.Time, k.State)
 			n = &k
 		}
 	case *logical.Watermark:
@@ -132,6 +135,46 @@ func (c *checker) joinState(n *logical.Join, t *logical.TimeBounds) *logical.Sta
 	s := c.state("join", keys, n.Type.String()+" join on "+normal(n.Cond), nil)
 	s.EventTime = t.LeftTime
 	return s
+}
+
+// unbounded is the code of warnings about state that nothing ever drops.
+const unbounded diag.Code = "UNBOUNDED_STATE"
+
+func (c *checker) warn(at diag.Span, msg, hint string) {
+	c.diags = append(c.diags, c.withHint(at, unbounded, msg, hint).Warn())
+}
+
+// warnJoin says which side of a join keeps its rows for ever.
+func (c *checker) warnJoin(j *logical.Join, t *logical.TimeBounds, s *logical.StateInfo) {
+	if t.KeyWindow || t.LeftBound && t.RightBound || c.opts.TTL > 0 {
+		return
+	}
+	side := "both sides"
+	switch {
+	case t.LeftBound:
+		side = "the right side"
+	case t.RightBound:
+		side = "the left side"
+	}
+	c.warn(place(j), "The state of this join ("+s.ID+") keeps the rows of "+side+" for ever.",
+		"declare watermarks on both streams and bound the time between their rows, for example r.ts BETWEEN l.ts AND l.ts + INTERVAL 1 HOUR")
+}
+
+// warnDedup says when the keys of a deduplication are kept for ever.
+func (c *checker) warnDedup(d *logical.Deduplicate, s *logical.StateInfo) {
+	if d.WithinWatermark || c.opts.TTL > 0 {
+		return
+	}
+	for _, k := range d.Keys {
+		if k == s.EventTime {
+			return
+		}
+	}
+	if s.EventTime >= 0 && len(d.Keys) == 0 {
+		return
+	}
+	c.warn(place(d), "The state of this deduplication ("+s.ID+") keeps each key for ever.",
+		"add the event-time column to the keys, or deduplicate within the watermark")
 }
 
 func attrNames(attrs []logical.Attr) []string {
