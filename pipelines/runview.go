@@ -10,6 +10,7 @@ import (
 	"pipelines/pipelines/event"
 	"pipelines/runtime/connector"
 	exec "pipelines/runtime/flow"
+	"pipelines/spec"
 	"pipelines/sqlplan/logical"
 	"pipelines/tables/schema"
 )
@@ -33,7 +34,10 @@ func (u *update) runView(ctx context.Context, t *task, mu *sync.Mutex) error {
 	if err != nil {
 		return err
 	}
-	if !u.fresh[t.d] && !volatile(t.f.plan.Node) && tg.record.Extra[inputsKey] == fmt.Sprintf("%s@%d", inputs, snap.Version()) {
+	// In Spark's project form a view that a stream follows is made anew each
+	// time (DESIGN §11).
+	followed := u.p.spec.Form == spec.Spark && len(u.streamReaders(t.d)) > 0
+	if !u.fresh[t.d] && !followed && !volatile(t.f.plan.Node) && tg.record.Extra[inputsKey] == fmt.Sprintf("%s@%d", inputs, snap.Version()) {
 		t.result.Reason = "nothing changed"
 		return nil
 	}
@@ -52,7 +56,7 @@ func (u *update) runView(ctx context.Context, t *task, mu *sync.Mutex) error {
 	})
 	info := connector.EpochInfo{AppID: app, Epoch: epoch, Info: map[string]string{"flow": t.f.name, "inputs": inputs}}
 	o := exec.BoundedOptions{
-		Plan: t.f.plan.Node, Session: t.f.session, Tables: rel.tables, Lanes: u.o.Lanes, Pool: u.pool, BatchRows: u.o.BatchRows, Now: u.started, Seed: u.started.UnixNano(),
+		Plan: t.f.plan.Node, Session: t.f.session, Tables: rel.tables, Lanes: u.o.Lanes, Pool: u.pool, BatchRows: u.o.BatchRows, Now: u.started, Seed: u.started.UnixNano(), At: u.o.At,
 	}
 	res, err := exec.Replace(ctx, o, sink, info)
 	if err != nil {

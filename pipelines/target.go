@@ -198,6 +198,9 @@ func (u *update) makeTable(ctx context.Context, t *target) error {
 		}
 	}
 	if refresh {
+		if err := u.at("refresh.recorded"); err != nil {
+			return err
+		}
 		return u.empty(ctx, t)
 	}
 	if t.merged && d.kind == graph.StreamingTable {
@@ -276,7 +279,10 @@ func (u *update) empty(ctx context.Context, t *target) error {
 		return err
 	}
 	delete(t.record.Extra, refreshing)
-	return u.st.catalog.Put(ctx, t.record)
+	if err := u.st.catalog.Put(ctx, t.record); err != nil {
+		return err
+	}
+	return u.at("refresh.done")
 }
 
 func (u *update) changeSchema(ctx context.Context, t *target) error {

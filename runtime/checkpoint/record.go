@@ -38,6 +38,9 @@ type Prepared struct {
 	EventTimes map[string]int64 `json:"eventTimes,omitempty"`
 	// Watermarks holds each stateful operator's own watermark.
 	Watermarks map[string]int64 `json:"watermarks,omitempty"`
+	// Operators holds the meaning of each stateful operator's entries by its
+	// id: what the state may be restored into.
+	Operators map[string]string `json:"operators,omitempty"`
 	// Rows is the number of rows handed to the sink.
 	Rows int64 `json:"rows"`
 }

@@ -28,6 +28,8 @@ type BoundedOptions struct {
 	TempDir   string
 	Now       time.Time
 	Seed      int64
+	// At is called at the borders of Replace; see Options.At.
+	At func(point string) error
 	// Output receives the result, one call at a time per lane; lent.
 	Output func(lane int, b *column.Batch) error
 }
@@ -83,16 +85,25 @@ func Replace(ctx context.Context, o BoundedOptions, sink connector.Sink, info co
 		return BoundedResult{}, fmt.Errorf("begin: %w", err)
 	}
 	o.Output = ep.Write
+	if err := call(o.At, ViewBegin); err != nil {
+		return BoundedResult{}, errors.Join(err, ep.Abort())
+	}
 	res, err := RunBounded(ctx, o)
 	if err != nil {
+		return res, errors.Join(err, ep.Abort())
+	}
+	if err := call(o.At, ViewRead); err != nil {
 		return res, errors.Join(err, ep.Abort())
 	}
 	token, err := ep.Prepare(ctx)
 	if err != nil {
 		return res, errors.Join(fmt.Errorf("stage: %w", err), ep.Abort())
 	}
+	if err := call(o.At, ViewStaged); err != nil {
+		return res, err
+	}
 	if err := sink.Commit(ctx, info, token); err != nil {
 		return res, fmt.Errorf("commit: %w", err)
 	}
-	return res, nil
+	return res, call(o.At, ViewCommitted)
 }

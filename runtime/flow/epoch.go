@@ -63,7 +63,7 @@ func (e *Execution) planEpoch(ctx context.Context) (*checkpoint.Intent, map[stri
 // runEpoch runs a planned epoch to its commit.
 func (e *Execution) runEpoch(ctx context.Context, in checkpoint.Intent) error {
 	start := e.o.Now()
-	if err := e.at("intent.after"); err != nil {
+	if err := e.at(IntentAfter); err != nil {
 		return err
 	}
 	info := e.info(in)
@@ -72,6 +72,9 @@ func (e *Execution) runEpoch(ctx context.Context, in checkpoint.Intent) error {
 		return fmt.Errorf("begin epoch %d of %s: %w", in.Epoch, e.o.Dataset, err)
 	}
 	e.epochIO = ep
+	if err := e.at(BeginAfter); err != nil {
+		return errors.Join(err, ep.Abort())
+	}
 	prog := Progress{Epoch: in.Epoch, Timestamp: time.UnixMicro(in.Now), From: in.From, To: in.To, NoData: in.NoData,
 		SourceRows: map[string]int64{}, Watermark: in.Evict}
 	token, err := e.fill(ctx, in, &prog)
@@ -79,11 +82,13 @@ func (e *Execution) runEpoch(ctx context.Context, in checkpoint.Intent) error {
 		return errors.Join(err, ep.Abort())
 	}
 	prog.Run = e.o.Now().Sub(start)
-	prep := checkpoint.Prepared{Epoch: in.Epoch, Token: token, EventTimes: e.marks.times, Rows: prog.OutputRows}
+	prep := checkpoint.Prepared{
+		Epoch: in.Epoch, Token: token, EventTimes: e.marks.times, Rows: prog.OutputRows, Operators: e.meanings(),
+	}
 	if err := e.o.DB.WritePrepared(prep, e.stateChanges()); err != nil {
 		return errors.Join(err, ep.Abort())
 	}
-	if err := e.at("prepared.after"); err != nil {
+	if err := e.at(PreparedAfter); err != nil {
 		return err
 	}
 	commit := e.o.Now()
@@ -91,7 +96,7 @@ func (e *Execution) runEpoch(ctx context.Context, in checkpoint.Intent) error {
 		return fmt.Errorf("commit epoch %d of %s: %w", in.Epoch, e.o.Dataset, err)
 	}
 	prog.Commit = e.o.Now().Sub(commit)
-	if err := e.at("commit.after"); err != nil {
+	if err := e.at(CommitAfter); err != nil {
 		return err
 	}
 	e.advance(in)
@@ -109,13 +114,13 @@ func (e *Execution) fill(ctx context.Context, in checkpoint.Intent, prog *Progre
 	if err := e.readAll(ctx, in, prog); err != nil {
 		return nil, err
 	}
-	if err := e.at("read.after"); err != nil {
+	if err := e.at(ReadAfter); err != nil {
 		return nil, err
 	}
 	if err := e.plan.EndStep(); err != nil {
 		return nil, fmt.Errorf("end step: %w", err)
 	}
-	if err := e.at("step.after"); err != nil {
+	if err := e.at(StepAfter); err != nil {
 		return nil, err
 	}
 	e.marks.observe(e.plan.EventTimes())
@@ -125,7 +130,7 @@ func (e *Execution) fill(ctx context.Context, in checkpoint.Intent, prog *Progre
 	if err != nil {
 		return nil, fmt.Errorf("stage epoch %d of %s: %w", in.Epoch, e.o.Dataset, err)
 	}
-	return token, e.at("stage.after")
+	return token, e.at(StageAfter)
 }
 
 // advance notes that the epoch is committed.

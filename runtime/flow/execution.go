@@ -53,8 +53,9 @@ type Options struct {
 	// the user should know; both may be nil.
 	OnEpoch func(Progress)
 	OnNote  func(string)
-	// At is called at each border of the epoch with its name; an error there
-	// ends the run as a crash would. Nil outside tests.
+	// At is called at each border of the epoch with its name (see Points); an
+	// error there ends the run as a crash would. It must be safe for concurrent
+	// use. Nil outside tests.
 	At func(point string) error
 }
 
@@ -142,12 +143,18 @@ func (e *Execution) Run(ctx, stop context.Context) (Summary, error) {
 		}
 	}
 	for stop.Err() == nil {
+		if err := e.at(PlanBefore); err != nil {
+			return e.sum, err
+		}
 		in, ledgers, err := e.planEpoch(ctx)
 		if err != nil {
 			return e.sum, err
 		}
 		if in == nil {
 			break
+		}
+		if err := e.at(PlanAfter); err != nil {
+			return e.sum, err
 		}
 		if err := e.o.DB.WriteIntent(*in, ledgers); err != nil {
 			return e.sum, err
@@ -167,21 +174,23 @@ func (e *Execution) writeMark() error {
 	if e.marked >= e.epoch-1 {
 		return nil
 	}
-	if err := e.at("mark.before"); err != nil {
+	if err := e.at(MarkBefore); err != nil {
 		return err
 	}
 	if err := e.o.DB.WriteMark(e.epoch - 1); err != nil {
 		return err
 	}
 	e.marked = e.epoch - 1
-	return e.at("mark.after")
+	return e.at(MarkAfter)
 }
 
-func (e *Execution) at(point string) error {
-	if e.o.At == nil {
+func (e *Execution) at(point string) error { return call(e.o.At, point) }
+
+func call(at func(string) error, point string) error {
+	if at == nil {
 		return nil
 	}
-	return e.o.At(point)
+	return at(point)
 }
 
 func (e *Execution) note(text string) {

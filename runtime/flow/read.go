@@ -178,6 +178,9 @@ func (e *Execution) runLane(ctx context.Context, lane int, jobs []job, counts *r
 		if err := e.readSplit(ctx, lane, j, counts); err != nil {
 			return fmt.Errorf("read %s: %w", j.split.Name, err)
 		}
+		if err := e.at(ReadSplit); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -188,7 +191,7 @@ func (e *Execution) readSplit(ctx context.Context, lane int, j job, counts *read
 		return err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	for {
+	for first := 1; ; {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -204,10 +207,12 @@ func (e *Execution) readSplit(ctx context.Context, lane int, j job, counts *read
 		}
 		for _, input := range j.group.inputs {
 			if err := e.plan.Push(lane, input, b); err != nil {
+				last := first + b.Len - 1
 				b.Release()
-				return err
+				return fmt.Errorf("in records %d to %d: %w", first, last, err)
 			}
 		}
+		first += b.Len
 		b.Release()
 	}
 	c := r.Counts()

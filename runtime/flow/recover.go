@@ -2,8 +2,11 @@ package flow
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"slices"
+	"strings"
 
 	"pipelines/runtime/checkpoint"
 	"pipelines/runtime/connector"
@@ -12,6 +15,9 @@ import (
 
 // recover brings the flow to the point where a new epoch may be planned.
 func (e *Execution) recover(ctx context.Context) error {
+	if err := e.at(RecoverBegin); err != nil {
+		return err
+	}
 	snap, err := e.o.DB.Load()
 	if err != nil {
 		return err
@@ -31,22 +37,31 @@ func (e *Execution) recover(ctx context.Context) error {
 	if err := e.refusal(d, facts); err != nil {
 		return err
 	}
+	if err := e.sameFlow(snap); err != nil {
+		return err
+	}
 	if d.Action == checkpoint.Start || d.Action == checkpoint.Rerun {
 		// What a crashed attempt staged is not needed: nothing is prepared.
 		if err := e.o.Sink.Clean(ctx, e.o.DB.Identity().AppID); err != nil {
 			return fmt.Errorf("clean %s: %w", e.o.Dataset, err)
 		}
+		if err := e.at(RecoverCleaned); err != nil {
+			return err
+		}
 	}
 	if err := e.restore(ctx, snap, d); err != nil {
 		return err
 	}
-	if err := e.at("recover." + d.Action.String()); err != nil {
+	if err := e.at(recoverPrefix + d.Action.String()); err != nil {
 		return err
 	}
 	switch d.Action {
 	case checkpoint.Finish:
 		if err := e.o.Sink.Commit(ctx, e.info(*snap.Intent), snap.Prepared.Token); err != nil {
 			return fmt.Errorf("finish epoch %d of %s: %w", d.Epoch, e.o.Dataset, err)
+		}
+		if err := e.at(RecoverFinished); err != nil {
+			return err
 		}
 		e.advance(*snap.Intent)
 		return e.writeMark()
@@ -96,4 +111,51 @@ func (e *Execution) restore(ctx context.Context, snap checkpoint.Snapshot, d che
 		}
 	}
 	return e.restoreState()
+}
+
+// ErrChanged is returned when the query or its sources are not those that the
+// checkpoint was written for.
+var ErrChanged = errors.New("the flow was changed in a way that its checkpoint does not fit")
+
+// sameFlow compares what the checkpoint was written for with the plan: other
+// sources or other stateful operators would mix old and new meaning.
+func (e *Execution) sameFlow(snap checkpoint.Snapshot) error {
+	if snap.Intent != nil {
+		if what := differences(snap.Intent.To, e.o.Streams); what != "" {
+			return e.changed("sources", what)
+		}
+	}
+	if snap.Prepared == nil {
+		return nil
+	}
+	now := e.meanings()
+	if what := differences(snap.Prepared.Operators, now); what != "" {
+		return e.changed("stateful operators", what)
+	}
+	for _, id := range slices.Sorted(maps.Keys(now)) {
+		if old := snap.Prepared.Operators[id]; old != now[id] {
+			return e.changed("state", fmt.Sprintf("%s holds %s and would have to hold %s", id, old, now[id]))
+		}
+	}
+	return nil
+}
+
+func (e *Execution) changed(which, what string) error {
+	return fmt.Errorf("%w: %s of flow %s changed (%s); a full refresh is needed: --full-refresh %s", ErrChanged, which, e.o.Flow, what, e.o.Dataset)
+}
+
+// differences says which keys were added to or removed from old.
+func differences[A, B any](old map[string]A, now map[string]B) string {
+	var out []string
+	for _, k := range slices.Sorted(maps.Keys(now)) {
+		if _, ok := old[k]; !ok {
+			out = append(out, "added "+k)
+		}
+	}
+	for _, k := range slices.Sorted(maps.Keys(old)) {
+		if _, ok := now[k]; !ok {
+			out = append(out, "removed "+k)
+		}
+	}
+	return strings.Join(out, ", ")
 }

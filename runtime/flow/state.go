@@ -22,3 +22,12 @@ func (e *Execution) restoreState() error {
 	}
 	return nil
 }
+
+// meanings says what each stateful operator's entries mean.
+func (e *Execution) meanings() map[string]string {
+	out := map[string]string{}
+	for _, h := range e.plan.State() {
+		out[h.ID()] = h.Meaning()
+	}
+	return out
+}

@@ -120,7 +120,10 @@ func (s *Sink) Commit(ctx context.Context, info connector.EpochInfo, raw []byte)
 	if done, ok := errors.AsType[*tables.CommittedError](err); ok && done.Stored >= info.Epoch && !errors.Is(err, tables.ErrConflict) {
 		return nil // an earlier attempt of this very epoch; a live rival is ErrConflict
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return s.at("commit.logged")
 }
 
 // Begin implements connector.Sink.

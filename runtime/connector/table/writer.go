@@ -182,7 +182,7 @@ func (l *lane) finish(f *dataFile) error {
 	l.done = append(l.done, staged{
 		Key: f.key, Partitions: f.partitions, Size: stats.Bytes, ModTime: time.Now().UnixMilli(), Stats: tables.Stats(stats),
 	})
-	return nil
+	return l.epoch.sink.at("stage.filed")
 }
 
 // Prepare implements connector.Epoch.
