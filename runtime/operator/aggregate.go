@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"math"
 	"sync"
 
 	"pipelines/sqlplan/logical"
@@ -26,6 +27,7 @@ type aggregate struct {
 	groups []int32
 	seen   int
 	state  *aggState // nil: not over a stream
+	panes  *panes    // sliding windows by panes, nil for others
 }
 
 func (bd *builder) aggregate(node logical.Node, out port) (port, watermarked, error) {
@@ -54,6 +56,18 @@ func (bd *builder) aggregate(node logical.Node, out port) (port, watermarked, er
 	return a, nil, nil
 }
 
+// byPanes builds an aggregate over the panes of a sliding window.
+func (bd *builder) byPanes(tw *logical.TimeWindow, at int) func(logical.Node, port) (port, watermarked, error) {
+	return func(n logical.Node, out port) (port, watermarked, error) {
+		in, wm, err := bd.aggregate(n, out)
+		if err == nil {
+			a := in.(*aggregate)
+			a.panes = newPanes(a, tw, at)
+		}
+		return in, wm, err
+	}
+}
+
 func (a *aggregate) begin(*stepState) error {
 	if a.state != nil {
 		a.state.begin()
@@ -67,6 +81,9 @@ func (a *aggregate) reset() {
 	a.table.reset()
 	for _, c := range a.calls {
 		c.reset()
+	}
+	if a.panes != nil {
+		a.panes.reset()
 	}
 }
 
@@ -113,6 +130,9 @@ func (a *aggregate) push(lane int, b *column.Batch) error {
 func (a *aggregate) fold(n int, vecs []*column.Vector, rows []int32) error {
 	a.groups = grow(a.groups, len(rows))
 	a.table.assign(vecs[:a.nkeys], rows, a.groups)
+	if a.panes != nil {
+		a.panes.note(vecs, rows, a.groups, a.table.fresh)
+	}
 	for _, c := range a.calls {
 		c.st.Grow(a.table.groups)
 		if err := c.update(a.p, n, vecs, rows, a.groups, a.drop); err != nil {
@@ -168,11 +188,19 @@ func (a *aggregate) end() error {
 		return a.out.end()
 	}
 	a.ensureGlobal()
-	if err := a.emit(identity(a.table.groups, nil)); err != nil {
+	if err := a.emitAll(); err != nil {
 		return err
 	}
 	a.reset()
 	return a.out.end()
+}
+
+// emitAll pushes the rows of all groups.
+func (a *aggregate) emitAll() error {
+	if a.panes != nil {
+		return a.panes.emit(math.MinInt64, math.MaxInt64)
+	}
+	return a.emit(identity(a.table.groups, nil))
 }
 
 // emit pushes the rows of the groups, in order.

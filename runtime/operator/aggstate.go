@@ -87,12 +87,21 @@ func (s *aggState) expires() bool {
 	return s.timed && s.timeKey >= 0 && s.info.Mode != logical.Complete
 }
 
+// lag is how long a group stays after its event time: panes serve windows that
+// end later.
+func (s *aggState) lag() int64 {
+	if s.a.panes == nil {
+		return 0
+	}
+	return s.a.panes.lag()
+}
+
 // onTime drops the rows that are late. Rows without a time are not.
 func (s *aggState) onTime(vecs []*column.Vector, rows []int32) []int32 {
 	if !s.expires() {
 		return rows
 	}
-	keep := onTime(vecs[s.timeKey], rows, s.late)
+	keep := onTime(vecs[s.timeKey], rows, s.late-s.lag())
 	s.counts.LateRows += int64(len(rows) - len(keep))
 	return keep
 }
@@ -151,11 +160,15 @@ func (s *aggState) end() error {
 	}
 	if s.expires() {
 		var gone []int32
-		s.expiry.expire(s.evict, func(g int32) { gone = append(gone, g) })
-		if s.info.Mode == logical.Append {
-			if err := a.emit(gone); err != nil {
-				return err
-			}
+		s.expiry.expire(s.evict-s.lag(), func(g int32) { gone = append(gone, g) })
+		switch {
+		case a.panes != nil:
+			err = a.panes.emit(s.late, s.evict)
+		case s.info.Mode == logical.Append:
+			err = a.emit(gone)
+		}
+		if err != nil {
+			return err
 		}
 		for _, g := range gone {
 			s.remove(g)
@@ -187,6 +200,9 @@ func (s *aggState) remove(g int32) {
 	s.marked.Unset(int(g))
 	s.expiry.remove(g)
 	s.idle.forget(g)
+	if s.a.panes != nil && !s.restored {
+		s.a.panes.forget(g)
+	}
 	s.a.table.remove(g)
 }
 
@@ -318,6 +334,9 @@ func (s *aggState) restoreGroup(key []byte) (int32, bool) {
 // index fills the expiry after a restore.
 func (s *aggState) index() {
 	s.restored = false
+	if s.a.panes != nil {
+		s.a.panes.restore(func(g int32) bool { return s.alive.Get(int(g)) })
+	}
 	if s.timeKey < 0 {
 		return
 	}

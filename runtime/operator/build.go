@@ -69,6 +69,9 @@ func (bd *builder) build(n logical.Node, out port, phase int) (int, *mark, error
 	case *logical.Project:
 		return bd.one(n, out, phase, bd.project)
 	case *logical.Aggregate:
+		if m, tw, at := panesOf(n); m != nil {
+			return bd.one(m, out, phase, bd.byPanes(tw, at))
+		}
 		return bd.one(n, out, phase, bd.aggregate)
 	case *logical.Expand:
 		return bd.one(n, out, phase, bd.expand)

@@ -2,6 +2,7 @@ package operator_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"testing"
 
 	"pipelines/runtime/operator/optest"
@@ -318,5 +319,42 @@ func TestJoinTTL(t *testing.T) {
 		d.batch(nil)
 		d.batch(optest.Input{"r": {ev(4, "a")}}, append(ev(2, "a"), ev(4, "a")...))
 		d.r.Close()
+	}
+}
+
+// TestPanes compares windows by panes with the same windows one by one.
+func TestPanes(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for _, o := range resumes() {
+		plan := func(slide int64, panes bool) logical.Node {
+			e, cols := events("e", 1, 5*sec)
+			a := counts(e, cols[0].Ref(), 10, 20*slide, logical.Append)
+			a.Input.(*logical.TimeWindow).Size, a.Input.(*logical.TimeWindow).Slide = 20*slide*sec, slide*sec
+			if !panes { // an aggregate that cannot be merged
+				fn := *a.Aggs[0].Fn
+				fn.Merge = nil
+				a.Aggs[0].Fn = &fn
+			}
+			a.Groups = append(a.Groups, logical.Alias{Expr: cols[1].Ref(), Attr: cols[1]})
+			return a
+		}
+		fast, slow := drive(t, plan(3, true), o, map[string]int64{"e": 5 * sec}), drive(t, plan(3, false), o, map[string]int64{"e": 5 * sec})
+		base := 1000.0
+		for range 25 {
+			var rows []optest.Row
+			for range rng.IntN(12) {
+				rows = append(rows, ev(base+float64(rng.IntN(4000))/100-25, string(rune('a'+rng.IntN(3)))))
+			}
+			base += float64(rng.IntN(30))
+			if rng.IntN(8) == 0 {
+				base += 500
+			}
+			a, b := fast.step(optest.Input{"e": rows}), slow.step(optest.Input{"e": rows})
+			if d := optest.Diff(a, b, false); d != "" {
+				t.Fatalf("%+v epoch %d: %s", o, fast.epoch, d)
+			}
+		}
+		fast.r.Close()
+		slow.r.Close()
 	}
 }

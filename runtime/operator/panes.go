@@ -1,0 +1,305 @@
+package operator
+
+import (
+	"slices"
+	"sort"
+
+	"pipelines/sqlplan/funcs"
+	"pipelines/sqlplan/logical"
+	"pipelines/tables/column"
+)
+
+// panes makes an aggregate over sliding windows with many windows a row keep
+// its states by pane (one slide of time) and merge those that a window covers
+// when it comes out, so that a row costs one update whatever the size.
+//
+// Windows come out in order of time. acc holds, by key, the merged states of
+// the panes of the window before: a window that only gains panes merges those
+// alone; one that loses a pane with rows starts anew.
+type panes struct {
+	a           *aggregate
+	at          int // place of the window among the groups
+	size, slide int64
+
+	keys  *groupTable // the other keys
+	refs  []int32     // panes with the key
+	kid   []int32     // group -> key
+	start []int64     // group -> start of its pane
+	live  []pane      // in order of start
+	acc   []*funcs.States
+	seen  []int32 // keys in acc, in order of merging
+	inAcc column.Bits
+	lo    int64 // acc covers panes that start in [lo, hi)
+	hi    int64
+	cols  []*column.Vector // scratch
+	out   []int32
+}
+
+// pane is the groups of one slide.
+type pane struct {
+	start  int64
+	groups []int32
+}
+
+// minPanes is the number of windows a row from which panes pay.
+const minPanes = 16
+
+// panesOf recognises an aggregate over sliding windows that may run by panes
+// and returns it over panes instead, with the place of the window.
+func panesOf(n *logical.Aggregate) (*logical.Aggregate, *logical.TimeWindow, int) {
+	tw, at := slidingBelow(n)
+	if tw == nil {
+		return nil, nil, 0
+	}
+	for i, g := range n.Groups {
+		if i != at && reads(g.Expr, tw.Column.ID) {
+			return nil, nil, 0
+		}
+	}
+	for _, c := range n.Aggs {
+		if c.Distinct || len(c.OrderBy) > 0 || c.Fn.Merge == nil || reads(c.Filter, tw.Column.ID) {
+			return nil, nil, 0
+		}
+		for _, e := range c.Args {
+			if reads(e, tw.Column.ID) {
+				return nil, nil, 0
+			}
+		}
+	}
+	small := *tw
+	small.Size = small.Slide
+	m := *n
+	if p, ok := n.Input.(*logical.Project); ok {
+		m.Input = p.WithInputs([]logical.Node{&small})
+	} else {
+		m.Input = &small
+	}
+	return &m, tw, at
+}
+
+// slidingBelow finds the sliding window that one group of n is.
+func slidingBelow(n *logical.Aggregate) (*logical.TimeWindow, int) {
+	if s := n.State; s != nil && n.Input.Streaming() && (s.Mode != logical.Append || s.TTL > 0 || !s.IsWindow) {
+		return nil, 0
+	}
+	in := n.Input
+	if p, ok := in.(*logical.Project); ok {
+		in = p.Input
+		for _, e := range p.Exprs {
+			if c, ok := e.Expr.(*logical.Column); !ok || c.Attr.ID != e.Attr.ID {
+				if tw, ok := in.(*logical.TimeWindow); !ok || reads(e.Expr, tw.Column.ID) {
+					return nil, 0
+				}
+			}
+		}
+	}
+	tw, ok := in.(*logical.TimeWindow)
+	if !ok || tw.Size%tw.Slide != 0 || tw.Size/tw.Slide < minPanes {
+		return nil, 0
+	}
+	for i, g := range n.Groups {
+		if isColumn(g.Expr, tw.Column.ID) {
+			return tw, i
+		}
+	}
+	return nil, 0
+}
+
+func reads(e logical.Expr, id logical.ColumnID) bool {
+	ids := map[logical.ColumnID]bool{}
+	logical.Columns(e, ids)
+	return ids[id]
+}
+
+func newPanes(a *aggregate, tw *logical.TimeWindow, at int) *panes {
+	p := &panes{a: a, at: at, size: tw.Size, slide: tw.Slide}
+	var keys []logical.Attr
+	keys = append(append(keys, a.cols[:at]...), a.cols[at+1:a.nkeys]...)
+	p.keys = newGroupTable(typesOf(keys))
+	p.reset()
+	return p
+}
+
+func (p *panes) reset() {
+	p.keys.reset()
+	p.refs, p.live = p.refs[:0], nil
+	p.acc = p.acc[:0]
+	for _, c := range p.a.calls {
+		p.acc = append(p.acc, funcs.NewStates(c.fn.State))
+	}
+	p.seen, p.inAcc = p.seen[:0], nil
+}
+
+// lag is how long a pane stays after its own end.
+func (p *panes) lag() int64 { return p.size - p.slide }
+
+// note takes the groups that are new: rows[k] is a row of group groups[k].
+func (p *panes) note(vecs []*column.Vector, rows, groups []int32, fresh []int32) {
+	if len(fresh) == 0 {
+		return
+	}
+	var at []int32
+	for k, g := range groups {
+		if len(fresh) > 0 && g == fresh[0] {
+			fresh = fresh[1:]
+			at = append(at, rows[k])
+			p.out = append(p.out[:len(at)-1], g)
+		}
+	}
+	p.enter(vecs, at, p.out)
+}
+
+// enter files groups under their pane and key.
+func (p *panes) enter(vecs []*column.Vector, rows, groups []int32) {
+	p.cols = append(append(p.cols[:0], vecs[:p.at]...), vecs[p.at+1:p.a.nkeys]...)
+	kids := make([]int32, len(rows))
+	p.keys.assign(p.cols, rows, kids)
+	for len(p.refs) < p.keys.groups {
+		p.refs = append(p.refs, 0)
+	}
+	start, _, place := sessionTimes(vecs[p.at])
+	for k, g := range groups {
+		for len(p.kid) <= int(g) {
+			p.kid, p.start = append(p.kid, 0), append(p.start, 0)
+		}
+		p.kid[g] = kids[k]
+		p.refs[kids[k]]++
+		p.start[g] = start[place(int(rows[k]))]
+		x := p.pane(p.start[g])
+		x.groups = append(x.groups, g)
+	}
+}
+
+// pane finds or makes the pane that starts at s.
+func (p *panes) pane(s int64) *pane {
+	i := sort.Search(len(p.live), func(i int) bool { return p.live[i].start >= s })
+	if i == len(p.live) || p.live[i].start != s {
+		p.live = slices.Insert(p.live, i, pane{start: s})
+	}
+	return &p.live[i]
+}
+
+// forget drops a group that is going, with its pane and key when they are empty.
+func (p *panes) forget(g int32) {
+	i := sort.Search(len(p.live), func(i int) bool { return p.live[i].start >= p.start[g] })
+	x := &p.live[i]
+	if n := len(x.groups); x.groups[n-1] == g {
+		x.groups = x.groups[:n-1]
+	} else {
+		x.groups = slices.DeleteFunc(x.groups, func(y int32) bool { return y == g })
+	}
+	if len(x.groups) == 0 {
+		p.live = slices.Delete(p.live, i, i+1)
+	}
+	k := p.kid[g]
+	if p.refs[k]--; p.refs[k] == 0 {
+		p.keys.remove(k)
+	}
+}
+
+// emit pushes the windows that end in (after, upTo].
+func (p *panes) emit(after, upTo int64) error {
+	if len(p.live) == 0 {
+		return nil
+	}
+	p.hi = p.lo // rows have changed what was merged
+	first, last := p.live[0].start, p.live[len(p.live)-1].start
+	end := first + p.slide // the first window with rows
+	if after >= end {
+		end += (after - end + p.slide) / p.slide * p.slide
+	}
+	for i := 0; end <= upTo && end <= last+p.size; end += p.slide {
+		for i < len(p.live) && p.live[i].start < end-p.size {
+			i++
+		}
+		if i < len(p.live) && p.live[i].start >= end { // a gap: no pane in this window
+			end = p.live[i].start // + slide by the loop
+			continue
+		}
+		p.cover(end-p.size, end, i)
+		if err := p.push(end); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cover makes acc hold the panes that start in [lo, hi); i is the first one.
+func (p *panes) cover(lo, hi int64, i int) {
+	anew := p.hi == p.lo || p.lo > lo || p.hi > hi
+	for k := i - 1; k >= 0 && !anew && p.live[k].start >= p.lo; k-- {
+		anew = true // the window loses a pane that has rows
+	}
+	if anew {
+		for c := range p.acc {
+			for _, k := range p.seen {
+				p.acc[c].Clear(k)
+			}
+		}
+		for _, k := range p.seen {
+			p.inAcc.Unset(int(k))
+		}
+		p.seen = p.seen[:0]
+		p.hi = lo
+	}
+	for ; i < len(p.live) && p.live[i].start < hi; i++ {
+		if p.live[i].start >= p.hi {
+			p.merge(p.live[i].groups)
+		}
+	}
+	p.lo, p.hi = lo, hi
+}
+
+func (p *panes) merge(groups []int32) {
+	kids := make([]int32, len(groups))
+	p.inAcc = p.inAcc.Grow(p.keys.groups)
+	for i, g := range groups {
+		k := p.kid[g]
+		kids[i] = k
+		if !p.inAcc.Get(int(k)) {
+			p.inAcc.Set(int(k))
+			p.seen = append(p.seen, k)
+		}
+	}
+	for c, call := range p.a.calls {
+		p.acc[c].Grow(p.keys.groups)
+		call.fn.Merge(&call.ctx, p.acc[c], kids, groups, call.st)
+	}
+}
+
+// push emits the window that ends at end from acc.
+func (p *panes) push(end int64) error {
+	for kids := p.seen; len(kids) > 0; {
+		n := min(len(kids), column.BatchRows)
+		b := newBatch(p.a.p.env.Pool, p.a.cols)
+		win := b.Cols[p.at]
+		for range n {
+			win.Children[0].I64 = append(win.Children[0].I64, end-p.size)
+			win.Children[1].I64 = append(win.Children[1].I64, end)
+		}
+		win.Len, win.Children[0].Len, win.Children[1].Len = n, n, n
+		p.cols = append(append(p.cols[:0], b.Cols[:p.at]...), b.Cols[p.at+1:p.a.nkeys]...)
+		p.keys.appendKeys(kids[:n], p.cols)
+		for i, c := range p.a.calls {
+			c.fn.Finish(&c.ctx, p.acc[i], kids[:n], b.Cols[p.a.nkeys+i])
+		}
+		b.Len = n
+		if err := pushFresh(p.a.out, 0, b); err != nil {
+			return err
+		}
+		kids = kids[n:]
+	}
+	return nil
+}
+
+// restore files all living groups of the aggregate.
+func (p *panes) restore(alive func(g int32) bool) {
+	keys := newRowCodec(typesOf(p.a.cols[:p.a.nkeys]))
+	for g := range int32(p.a.table.groups) {
+		if alive(g) {
+			keys.clear()
+			p.a.table.appendKeys([]int32{g}, keys.cols)
+			p.enter(keys.cols, []int32{0}, []int32{g})
+		}
+	}
+}
