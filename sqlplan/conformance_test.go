@@ -34,7 +34,7 @@ type block struct {
 	kind, sql, out string
 }
 
-func blocks(t *testing.T, file string) []block {
+func blocks(t testing.TB, file string) []block {
 	src, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)

@@ -57,6 +57,7 @@ func New(text *diag.Text, cat Catalog, opts Options) *Binder {
 // Query binds a query. The plan is nil when there are errors.
 func (b *Binder) Query(q *ast.Query) (logical.Node, diag.List) {
 	n, s := b.query(q, enclosing{})
+	b.diags.Sort()
 	if b.diags.HasErrors() || b.silent {
 		return nil, b.diags
 	}
