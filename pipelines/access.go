@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"pipelines/runtime/connector"
 	"pipelines/spec"
 	"pipelines/spec/diag"
+	"pipelines/spec/option"
 	"pipelines/sqlplan"
 	"pipelines/sqlplan/logical"
 	"pipelines/stores"
@@ -66,7 +68,7 @@ func newReader(ctx context.Context, p *Project) (*Reader, error) {
 	if p.now == nil {
 		p.now = time.Now
 	}
-	r := &Reader{p: p, a: &analyzer{ctx: ctx, project: p}}
+	r := &Reader{p: p, a: newAnalyzer(ctx, p)}
 	if !p.spec.Storage.IsSet() {
 		return r, nil
 	}
@@ -127,12 +129,12 @@ func (r *Reader) Resolve(req sqlplan.Request) (sqlplan.Answer, error) {
 func (r *Reader) stored(name []string, req sqlplan.Request, defined string) (sqlplan.Answer, error) {
 	var t *tables.Table
 	if r.st != nil {
-		rec, ok, err := r.st.record(r.a.ctx, name)
+		rec, ok, err := r.a.record(r.st, name)
 		if err != nil {
 			return sqlplan.Answer{}, err
 		}
 		if ok && rec.Folder != "" {
-			if t, err = r.st.table(r.a.ctx, rec.Folder); err != nil && !errors.Is(err, stores.ErrNotExist) {
+			if t, err = r.a.table(r.st, rec.Folder); err != nil && !errors.Is(err, stores.ErrNotExist) {
 				return sqlplan.Answer{}, err
 			}
 		}
@@ -163,13 +165,13 @@ func (r *Reader) snapshot(t *tables.Table, req sqlplan.Request) (*tables.Snapsho
 		return nil, sqlplan.NewError("FEATURE_NOT_AVAILABLE", "TIMESTAMP AS OF is not available yet; use VERSION AS OF")
 	}
 	if req.Version == "" {
-		return t.Snapshot(r.a.ctx)
+		return r.a.snapshot(t, -1)
 	}
 	v, err := strconv.ParseInt(strings.Trim(req.Version, "'\""), 10, 64)
 	if err != nil {
 		return nil, sqlplan.NewError("INVALID_TIME_TRAVEL_SPEC", "a version is a whole number, not "+req.Version)
 	}
-	return t.SnapshotAt(r.a.ctx, v)
+	return r.a.snapshot(t, v)
 }
 
 // Open returns the rows of a relation that Resolve gave.
@@ -186,7 +188,7 @@ func (r *Reader) Open(rel *logical.Relation) (connector.Bounded, error) {
 			if err != nil {
 				return nil, err
 			}
-			t, err := st.table(r.a.ctx, h.external.folder)
+			t, err := r.a.table(st, h.external.folder)
 			if err != nil {
 				return nil, err
 			}
@@ -332,3 +334,52 @@ func FindDocument(path string) (string, diag.List) {
 	}
 	return spec.Find(".")
 }
+
+// Status is what the last or running update did, nil if none ran.
+func (r *Reader) Status() (*Status, error) { return r.p.ReadStatus() }
+
+// EventLog returns the path of an update's event log; "" finds the newest. ok
+// is false when there is none.
+func (r *Reader) EventLog(update string) (path string, ok bool, err error) {
+	if !r.p.spec.Storage.IsSet() {
+		return "", false, nil
+	}
+	dir := filepath.Join(r.p.spec.StorageDir(), "events")
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return "", false, nil
+	}
+	if err != nil {
+		return "", false, err
+	}
+	best := ""
+	for _, e := range entries {
+		name, isLog := strings.CutSuffix(e.Name(), ".jsonl")
+		if isLog && (update == "" && name > best || update == name) {
+			best = name
+		}
+	}
+	return filepath.Join(dir, best+".jsonl"), best != "", nil
+}
+
+// Name is the pipeline's name.
+func (r *Reader) Name() string { return r.p.Name() }
+
+// JSONSchema is the JSON Schema of pipeline.yml with the options of all
+// formats.
+func JSONSchema() []byte {
+	sources, sinks := map[string]*option.Set{}, map[string]*option.Set{}
+	for _, f := range builtin.Sources() {
+		sources[f.Name] = option.NewSet(f.Name, f.Fields...)
+	}
+	for _, f := range builtin.Sinks() {
+		sinks[f.Name] = option.NewSet(f.Name, f.Fields...)
+	}
+	return spec.JSONSchemaWith(sources, sinks)
+}
+
+// Document is the path of the project's document.
+func (p *Project) Document() string { return p.spec.File.Name }
+
+// Triggers lists the words that RunOptions.Trigger takes.
+func Triggers() []string { return []string{"available_now", "triggered"} }

@@ -33,13 +33,20 @@ const (
 
 // analyzer compiles the queries of a project, each when it is first needed.
 type analyzer struct {
-	ctx     context.Context
+	// with lends the caller's context: names are resolved by callbacks of the
+	// binder, which knows none.
+	with    func(func(ctx context.Context) error) error
 	project *Project
 	list    diag.List
 	// stack holds the datasets being analyzed, for cycles.
 	stack []*dataset
 	// unchecked says what could not be checked offline.
 	unchecked []string
+}
+
+// newAnalyzer makes an analyzer that works on behalf of ctx.
+func newAnalyzer(ctx context.Context, p *Project) *analyzer {
+	return &analyzer{project: p, with: func(f func(context.Context) error) error { return f(ctx) }}
 }
 
 // analyze compiles every query of the project.
@@ -69,7 +76,7 @@ func (a *analyzer) dataset(d *dataset) {
 		for _, f := range d.flows {
 			a.flow(d, f)
 		}
-		if len(d.flows) == 0 && d.kind == graph.StreamingTable {
+		if len(d.flows) == 0 && d.isTable() {
 			d.done.broken = true
 		}
 		if !d.done.broken && d.kind != graph.Sink {
@@ -95,7 +102,7 @@ func (a *analyzer) session(d *dataset, conf map[string]string) *sqlplan.Session 
 }
 
 func (a *analyzer) view(d *dataset) {
-	plan := a.compile(d, d.query, a.compileOptions(d, d.conf, logical.Append, d.dedup))
+	plan := a.compile(d, d.query, d.space, a.compileOptions(d, d.conf, logical.Append, d.dedup))
 	if plan == nil {
 		d.done.broken = true
 		return
@@ -133,11 +140,11 @@ func (d *dataset) checks(o *sqlplan.Options) {
 }
 
 // compile compiles a query for dataset d, or returns nil.
-func (a *analyzer) compile(d *dataset, q query, o sqlplan.Options) *sqlplan.Plan {
+func (a *analyzer) compile(d *dataset, q query, in space, o sqlplan.Options) *sqlplan.Plan {
 	if !q.isSet() {
 		return nil
 	}
-	cat := &catalogOf{a: a, reader: d}
+	cat := &catalogOf{a: a, reader: d, space: in}
 	var plan *sqlplan.Plan
 	var list diag.List
 	if q.parsed != nil {
@@ -155,8 +162,15 @@ func (a *analyzer) compile(d *dataset, q query, o sqlplan.Options) *sqlplan.Plan
 var modes = [...]logical.OutputMode{spec.DefaultMode: logical.Append, spec.Append: logical.Append, spec.Update: logical.Update, spec.Complete: logical.Complete}
 
 func (a *analyzer) flow(d *dataset, f *flow) {
-	if f.cdc != nil {
+	switch {
+	case f.cdc != nil:
 		a.later(f.file, f.place, "AUTO CDC")
+	case d.kind == graph.StreamingTable && f.mode == spec.Update:
+		a.later(f.file, f.place, "a table kept by upsert (output_mode: update)")
+	case d.kind == graph.StreamingTable && f.mode == spec.Complete:
+		a.fail(f.file, f.place, "STREAMING_OUTPUT_MODE.UNSUPPORTED_OPERATION", "output_mode complete is for sinks; make %s a materialized view", d.shown())
+	}
+	if f.cdc != nil || d.kind == graph.StreamingTable && (f.mode == spec.Update || f.mode == spec.Complete) {
 		f.broken, d.done.broken = true, true
 		return
 	}
@@ -166,7 +180,7 @@ func (a *analyzer) flow(d *dataset, f *flow) {
 	}
 	o := a.compileOptions(d, f.conf, modes[f.mode], dd)
 	d.checks(&o)
-	plan := a.compile(d, f.query, o)
+	plan := a.compile(d, f.query, f.space, o)
 	if plan == nil {
 		f.broken, d.done.broken = true, true
 		return
@@ -179,6 +193,9 @@ func (a *analyzer) flow(d *dataset, f *flow) {
 	case d.kind == graph.StreamingTable && f.once && plan.Streaming:
 		a.fail(f.file, a.queryPlace(f), "INVALID_FLOW_QUERY_TYPE.STREAMING_RELATION_FOR_ONCE_FLOW",
 			"the once flow %s reads a stream; leave STREAM out, or leave once out", f.name)
+	case d.kind != graph.MaterializedView && !f.once && !plan.Streaming && len(d.flows) > 1:
+		a.fail(f.file, f.place, "MATERIALIZED_VIEW_WITH_MULTIPLE_QUERIES",
+			"flow %s reads no stream, and %s has several flows: a table of batch queries has one; read a stream, or set once: true", f.name, d.shown())
 	case d.kind != graph.MaterializedView && !f.once && !plan.Streaming:
 		a.batchFlow(d, f)
 	}

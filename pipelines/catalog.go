@@ -26,6 +26,12 @@ import (
 type catalogOf struct {
 	a      *analyzer
 	reader *dataset // nil in the SQL shell
+	space  space
+}
+
+// fullName completes a name with the catalog and database in force.
+func (c *catalogOf) fullName(parts []string) []string {
+	return (&definer{p: c.a.project.spec}).fullName(parts, c.space.catalog, c.space.database)
 }
 
 // handle is what a relation of a plan stands for; exactly one field is set.
@@ -87,7 +93,7 @@ func (c *catalogOf) names() []string {
 func (c *catalogOf) byName(r sqlplan.Request) (sqlplan.Answer, error) {
 	p := c.a.project
 	parts := r.Parts
-	if strings.EqualFold(parts[0], "live") && len(parts) == 2 && p.byID[strings.ToLower(strings.Join(p.fullName(parts), "."))] == nil {
+	if strings.EqualFold(parts[0], "live") && len(parts) == 2 && p.byID[strings.ToLower(strings.Join(c.fullName(parts), "."))] == nil {
 		parts = parts[1:] // the older LIVE.name
 	}
 	if len(parts) == 1 {
@@ -98,7 +104,7 @@ func (c *catalogOf) byName(r sqlplan.Request) (sqlplan.Answer, error) {
 			return c.source(s, r)
 		}
 	}
-	d := p.byID[strings.ToLower(strings.Join(p.fullName(parts), "."))]
+	d := p.byID[strings.ToLower(strings.Join(c.fullName(parts), "."))]
 	if d == nil || d.kind == graph.Sink {
 		return sqlplan.Answer{}, &sqlplan.NotFound{}
 	}
@@ -292,7 +298,11 @@ func (c *catalogOf) answer(rel *sourceRelation, id string, r sqlplan.Request) (s
 		return brokenView, nil
 	}
 	out := &logical.Relation{ID: relationID(id, r), Name: []string{rel.name}, Schema: s, Streaming: r.Stream, Handle: handle{source: rel}}
-	return sqlplan.Answer{Relation: out, Metadata: rel.factory.Metadata}, nil
+	ans := sqlplan.Answer{Relation: out, Metadata: rel.factory.Metadata}
+	if rel.spec != nil && rel.spec.Watermark != nil {
+		ans.EventTime = &sqlplan.EventTime{Column: rel.spec.Watermark.Column.Value, Delay: rel.spec.Watermark.Delay.Value.Microseconds()}
+	}
+	return ans, nil
 }
 
 // schemaOf returns the schema of a source: declared, fixed, pinned or (unless
@@ -307,7 +317,11 @@ func (a *analyzer) schemaOf(rel *sourceRelation, stream bool) (s schema.Schema, 
 		}
 	}
 	if rel.opened == nil && !p.offline {
-		o, err := p.openSource(a.ctx, rel)
+		var o connector.Opened
+		err := a.with(func(ctx context.Context) (err error) {
+			o, err = p.openSource(ctx, rel)
+			return err
+		})
 		if err != nil {
 			return s, false, err
 		}

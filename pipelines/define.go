@@ -188,7 +188,12 @@ func (d *definer) flowFromSpec(f *spec.Flow, target *dataset, trigger *spec.Trig
 }
 
 func (d *definer) addFlow(f *flow, p pending) {
-	key := strings.ToLower(f.name)
+	// A table's own flow has the table's full name, any other stands in the
+	// current database.
+	key := strings.ToLower(strings.Join(d.fullName([]string{f.name}, f.space.catalog, f.space.database), "."))
+	if p.resolved != nil && f.name == p.resolved.shown() {
+		key = p.resolved.id()
+	}
 	if old, taken := d.names[key]; taken {
 		d.list = append(d.list, diag.AtSpan(f.file, f.place, "PIPELINE_DUPLICATE_IDENTIFIERS.FLOW", fmt.Sprintf("flow %s is defined twice", f.name)).
 			WithHint("rename one of them").WithRelated(old.place, "the first definition"))
@@ -273,10 +278,11 @@ func (d *definer) check() {
 // fromSQL takes one definition of a SQL file.
 func (d *definer) fromSQL(x *sqlplan.Definition) {
 	conf := maps.Clone(x.Conf)
+	in := space{x.Catalog, x.Database}
 	place := x.Text.Span(x.At)
 	file := x.Text.File()
 	if x.Kind == sqlplan.DefineFlow {
-		f := &flow{name: x.Name[len(x.Name)-1], place: place, file: file, once: x.Once, conf: conf, query: query{text: x.Text, parsed: x.Query}}
+		f := &flow{name: x.Name[len(x.Name)-1], place: place, file: file, once: x.Once, conf: conf, space: in, query: query{text: x.Text, parsed: x.Query}}
 		if x.CDC != nil {
 			f.cdc, f.cdcText = cdcFromSQL(x), x.Text
 		}
@@ -287,7 +293,7 @@ func (d *definer) fromSQL(x *sqlplan.Definition) {
 		d.addFlow(f, pending{flow: f, target: target, place: x.Text.Span(x.TargetAt)})
 		return
 	}
-	out := &dataset{place: place, file: file, comment: x.Comment, declared: x.Columns, properties: map[string]string{}, conf: conf, columns: x.ColumnNames}
+	out := &dataset{place: place, file: file, comment: x.Comment, declared: x.Columns, properties: map[string]string{}, conf: conf, space: in}
 	out.name = d.fullName(x.Name, x.Catalog, x.Database)
 	switch x.Kind {
 	case sqlplan.DefineStreamingTable:
@@ -314,7 +320,7 @@ func (d *definer) fromSQL(x *sqlplan.Definition) {
 	if !d.add(out) || !out.isTable() || x.Query == nil && x.CDC == nil {
 		return
 	}
-	f := &flow{name: out.shown(), place: place, file: file, conf: conf, query: query{text: x.Text, parsed: x.Query}}
+	f := &flow{name: out.shown(), place: place, file: file, conf: conf, space: in, query: query{text: x.Text, parsed: x.Query}}
 	if x.CDC != nil {
 		f.cdc, f.cdcText = cdcFromSQL(x), x.Text
 	}

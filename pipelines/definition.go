@@ -58,7 +58,7 @@ type dataset struct {
 	dropErrors    bool
 	flows         []*flow
 	query         query // views
-	columns       []string
+	space         space
 	conf          map[string]string // settings in force, beyond the project's
 	onReset       string
 	movedFrom     []string
@@ -77,6 +77,7 @@ type flow struct {
 	place  diag.Span
 	file   *diag.File
 	query  query
+	space  space
 	once   bool
 	mode   spec.OutputMode
 	dedup  *dedup
@@ -90,6 +91,10 @@ type flow struct {
 	session *sqlplan.Session
 	broken  bool
 }
+
+// space is what USE made the current catalog and database; "" keeps the
+// project's.
+type space struct{ catalog, database string }
 
 // id is the lower-case full name by which a dataset is found.
 func (d *dataset) id() string { return strings.ToLower(strings.Join(d.name, ".")) }

@@ -75,7 +75,7 @@ func Load(ctx context.Context, o LoadOptions) (*Project, diag.List, error) {
 			x.node.Flows = append(x.node.Flows, f.name)
 		}
 	}
-	a := &analyzer{ctx: ctx, project: p}
+	a := newAnalyzer(ctx, p)
 	a.declarations()
 	a.analyze()
 	p.Unchecked = a.unchecked
@@ -198,6 +198,12 @@ func (a *analyzer) declarations() {
 		a.list = append(a.list, list...)
 		if err != nil {
 			a.fail(s.File, s.Format.Span, "INVALID_SOURCE", "%s", err)
+		}
+		if s.IdleTimeout.IsSet() {
+			a.later(s.File, s.IdleTimeout.Span, "idle_timeout")
+		}
+		if s.Version.IsSet() && !strings.EqualFold(s.Format.Value, "delta") {
+			a.fail(s.File, s.Version.Span, "INVALID_SOURCE", "version pins delta sources only")
 		}
 	}
 	for _, s := range a.project.spec.Sinks {

@@ -84,6 +84,36 @@ func (s *storage) keep(folder string, t *tables.Table) {
 	s.open[folder] = t
 }
 
+// record, table and snapshot are the storage's, with the context lent.
+func (a *analyzer) record(s *storage, name []string) (rec catalog.Record, ok bool, err error) {
+	err = a.with(func(ctx context.Context) (err error) {
+		rec, ok, err = s.record(ctx, name)
+		return err
+	})
+	return rec, ok, err
+}
+
+func (a *analyzer) table(s *storage, folder string) (t *tables.Table, err error) {
+	err = a.with(func(ctx context.Context) (err error) {
+		t, err = s.table(ctx, folder)
+		return err
+	})
+	return t, err
+}
+
+// snapshot reads a version, the newest for -1.
+func (a *analyzer) snapshot(t *tables.Table, version int64) (snap *tables.Snapshot, err error) {
+	err = a.with(func(ctx context.Context) (err error) {
+		if version < 0 {
+			snap, err = t.Snapshot(ctx)
+		} else {
+			snap, err = t.SnapshotAt(ctx, version)
+		}
+		return err
+	})
+	return snap, err
+}
+
 // lockPath is the path of the run lock.
 func (s *storage) lockPath(pipeline string) string {
 	return filepath.Join(s.root, filepath.FromSlash(catalog.LockPath(pipeline)))
@@ -110,15 +140,15 @@ func (c *catalogOf) external(r sqlplan.Request) (sqlplan.Answer, error) {
 	if err != nil {
 		return sqlplan.Answer{}, err
 	}
-	name := p.fullName(r.Parts)
-	rec, ok, err := st.record(c.a.ctx, name)
+	name := c.fullName(r.Parts)
+	rec, ok, err := c.a.record(st, name)
 	if err != nil {
 		return sqlplan.Answer{}, err
 	}
 	if !ok || rec.Folder == "" {
 		return sqlplan.Answer{}, &sqlplan.NotFound{}
 	}
-	t, err := st.table(c.a.ctx, rec.Folder)
+	t, err := c.a.table(st, rec.Folder)
 	if err != nil {
 		return sqlplan.Answer{}, err
 	}

@@ -2,8 +2,10 @@ package builtin
 
 import (
 	"pipelines/tables/format"
+	"pipelines/tables/format/csv"
 	"pipelines/tables/format/json"
 	"pipelines/tables/format/parquet"
+	"pipelines/tables/format/text"
 )
 
 // tableFormat is the format of data files; it recycles buffers between files.
@@ -13,6 +15,8 @@ var tableFormat = parquet.New()
 func Formats() []format.Format {
 	return []format.Format{
 		json.New(),
+		csv.New(),
 		tableFormat,
+		text.New(),
 	}
 }

@@ -12,15 +12,16 @@ import (
 const hiveNull = "__HIVE_DEFAULT_PARTITION__"
 
 // PartitionText returns the text of row i of a partition column; nil is NULL,
-// and also the empty string and the word that stands for NULL in folder names,
-// which readers cannot tell from it.
+// and also the word that stands for NULL in folder names, which readers cannot
+// tell from it. The empty string is kept: we read it as it was written, while
+// other readers of the format take it for NULL.
 func PartitionText(v *column.Vector, i int) *string {
 	flat, row := flatRow(v, i)
 	if v.IsNull(i) || flat.IsNull(row) {
 		return nil
 	}
 	s := string(appendValue(nil, v, i))
-	if s == "" || s == hiveNull {
+	if s == hiveNull {
 		return nil
 	}
 	return &s
@@ -30,7 +31,7 @@ func PartitionText(v *column.Vector, i int) *string {
 // with the given text; nil and, except for strings, the empty text are NULL.
 func PartitionValue(s *string, field schema.Field, n int) (*column.Vector, error) {
 	v := column.New(field.Type)
-	if s == nil || *s == hiveNull || *s == "" {
+	if s == nil || *s == hiveNull || *s == "" && field.Type.Kind != schema.String {
 		v.AppendNull()
 	} else if err := parseValue(v, *s); err != nil {
 		return nil, fmt.Errorf("partition column %s: %w", field.Name, err)
@@ -46,7 +47,7 @@ func PartitionFolder(columns []string, values map[string]*string) string {
 	for _, c := range columns {
 		hiveEscape(&b, c)
 		b.WriteByte('=')
-		if v := values[c]; v == nil {
+		if v := values[c]; v == nil || *v == "" {
 			b.WriteString(hiveNull)
 		} else {
 			hiveEscape(&b, *v)

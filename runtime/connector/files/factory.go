@@ -169,7 +169,9 @@ func (o *Options) resolveSchema(ctx context.Context, c connector.SourceConfig) e
 		Options: o.FormatOptions, Location: c.Location, CaseSensitive: c.CaseSensitive,
 	})
 	for _, in := range ins {
-		err = errors.Join(err, in.Object.Close())
+		if cerr := in.Object.Close(); cerr != nil && !errors.Is(cerr, os.ErrClosed) {
+			err = errors.Join(err, cerr) // a format may have closed it already
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("infer the schema of %s: %w", o.Root, err)
