@@ -209,7 +209,7 @@ func avgAggregate(name, doc string, try bool) *Aggregate {
 			b := exactSum(t, avgType(t))
 			b.Finish = func(_ *Ctx, st *States, groups []int32, out *vector) {
 				for _, g := range groups {
-					appendAvg(s, try, t, st, g, out)
+					appendAvg(s.ANSI && !try, t, st, g, out)
 				}
 			}
 			return b, nil
@@ -227,7 +227,7 @@ func avgType(t schema.Type) schema.Type {
 	return tDouble
 }
 
-func appendAvg(s *Session, try bool, t schema.Type, st *States, g int32, out *vector) {
+func appendAvg(strict bool, t schema.Type, st *States, g int32, out *vector) {
 	sum, n, lost := st.Fixed[0].I128[g], st.Fixed[1].I64[g], st.Fixed[2].Bool[g]
 	if n == 0 {
 		out.AppendNull()
@@ -243,7 +243,7 @@ func appendAvg(s *Session, try bool, t schema.Type, st *States, g int32, out *ve
 	at := out.Len - 1
 	switch {
 	case lost || !ok || out.Type.Kind == schema.Decimal && !text.DecimalFits(v, out.Type.Precision):
-		if s.ANSI && !try {
+		if strict {
 			out.Fail(at, errDecimalRange(string(text.AppendDecimal(nil, v, out.Type.Scale)), out.Type.Precision, out.Type.Scale))
 		}
 		return

@@ -40,7 +40,7 @@ func dateField(name, doc, sql, result string, f func(y, m, d int, days int64) in
 	}).example(sql, result)
 }
 
-func clockField(name, doc, sql, result string, unit, mod int64) *Function {
+func clockField(name, doc string, unit, mod int64) *Function {
 	return define(name, "datetime", name+"(expr)", doc, signature{
 		params: []param{pInstant}, result: tInt,
 		kernel: func(c *Ctx, args []*vector, out *vector) {
@@ -50,7 +50,7 @@ func clockField(name, doc, sql, result string, unit, mod int64) *Function {
 				out.I32[i] = int32(ofDay / unit % mod)
 			})
 		},
-	}).example(sql, result)
+	})
 }
 
 func dateName(name, doc string, f func(days int64) string) *Function {
@@ -75,9 +75,9 @@ var datetimeFunctions = []*Function{
 		return int32(w)
 	}),
 	dateField("unix_date", "Days since 1970-01-01.", "SELECT unix_date(DATE '1970-01-02')", "1", func(_, _, _ int, x int64) int32 { return int32(x) }),
-	clockField("hour", "Hour.", "SELECT hour('2018-02-14 12:58:59')", "12", text.MicrosPerHour, 24),
-	clockField("minute", "Minute.", "SELECT minute('2009-07-30 12:58:59')", "58", text.MicrosPerMinute, 60),
-	clockField("second", "Second.", "SELECT second('2018-02-14 12:58:59')", "59", text.MicrosPerSecond, 60),
+	clockField("hour", "Hour.", text.MicrosPerHour, 24).example("SELECT hour('2018-02-14 12:58:59')", "12"),
+	clockField("minute", "Minute.", text.MicrosPerMinute, 60).example("SELECT minute('2009-07-30 12:58:59')", "58"),
+	clockField("second", "Second.", text.MicrosPerSecond, 60).example("SELECT second('2018-02-14 12:58:59')", "59"),
 	dateName("dayname", "Short name of the day of the week.", func(x int64) string { return text.WeekdayName(text.Weekday(x)) }).example("SELECT dayname(DATE '2008-02-20')", "Wed"),
 	dateName("monthname", "Short name of the month.", func(x int64) string { _, m, _ := text.DateOf(x); return text.MonthName(m) }).example("SELECT monthname(DATE '2008-02-20')", "Feb"),
 	define("date_from_unix_date", "datetime", "date_from_unix_date(days)", "Date that many days after 1970-01-01.", signature{

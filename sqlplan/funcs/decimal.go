@@ -68,7 +68,7 @@ func decimalKernel(s *Session, op arithOp, l, r, t schema.Type) Kernel {
 				}
 				out.I64[i] = n
 			case !ok || !text.DecimalFits(v, t.Precision):
-				failOrNull(s, c, out, i, decimalOverflow(op.name, x, y, l, r, t))
+				failOrNull(s, c, out, i, decimalOverflow(exactDecimal(op.name, x, y, l, r), t))
 			default:
 				setDecimal(out, i, v)
 			}
@@ -85,8 +85,7 @@ func failOrNull(s *Session, c *Ctx, out *vector, i int, err *Error) {
 	c.Fail(out, i, err)
 }
 
-func decimalOverflow(op string, x, y column.Int128, l, r, t schema.Type) *Error {
-	value := exactDecimal(op, x, y, l, r)
+func decimalOverflow(value string, t schema.Type) *Error {
 	return errDecimalRange(value, t.Precision, t.Scale)
 }
 
@@ -153,7 +152,8 @@ func decimalCompute(op string, l, r, t schema.Type) func(x, y column.Int128) (co
 		a, ok1 := text.DecimalRescale(x, l.Scale, scale)
 		b, ok2 := text.DecimalRescale(y, r.Scale, scale)
 		if !ok1 || !ok2 {
-			return bigDecimal(op, x, y, l, r, t)
+			v, scale := bigResult(op, x, y, l, r)
+			return bigDecimal(op, v, scale, t)
 		}
 		v, ok := column.Int128{}, true
 		switch op {
@@ -172,7 +172,8 @@ func decimalCompute(op string, l, r, t schema.Type) func(x, y column.Int128) (co
 			}
 		}
 		if !ok {
-			return bigDecimal(op, x, y, l, r, t)
+			v, scale := bigResult(op, x, y, l, r)
+			return bigDecimal(op, v, scale, t)
 		}
 		return text.DecimalRescale(v, scale, t.Scale)
 	}
@@ -180,8 +181,7 @@ func decimalCompute(op string, l, r, t schema.Type) func(x, y column.Int128) (co
 
 // bigDecimal does what needs more than 128 bits on the way, which only
 // decimals near 38 digits do.
-func bigDecimal(op string, x, y column.Int128, l, r, t schema.Type) (column.Int128, bool) {
-	v, scale := bigResult(op, x, y, l, r)
+func bigDecimal(op string, v *big.Int, scale int, t schema.Type) (column.Int128, bool) {
 	if op == "div" {
 		return fromBig(v)
 	}

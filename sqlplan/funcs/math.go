@@ -19,7 +19,7 @@ func math1(name, doc, sql, result string, f func(float64) float64) *Function {
 }
 
 // mathNull is math1 where a NaN that stands for no value becomes null.
-func mathNull(name, doc, sql, result string, ok func(float64) bool, f func(float64) float64) *Function {
+func mathNull(name, doc string, ok func(float64) bool, f func(float64) float64) *Function {
 	return define(name, "math", name+"(expr)", doc, signature{
 		params: []param{pDouble}, result: tDouble, mayNull: true,
 		kernel: func(c *Ctx, args []*vector, out *vector) {
@@ -31,10 +31,10 @@ func mathNull(name, doc, sql, result string, ok func(float64) bool, f func(float
 				}
 			})
 		},
-	}).example(sql, result)
+	})
 }
 
-func math2(name, usage, doc, sql, result string, f func(a, b float64) float64) *Function {
+func math2(name, usage, doc string, f func(a, b float64) float64) *Function {
 	return define(name, "math", usage, doc, signature{
 		params: []param{pDouble, pDouble}, result: tDouble,
 		kernel: func(c *Ctx, args []*vector, out *vector) {
@@ -43,7 +43,7 @@ func math2(name, usage, doc, sql, result string, f func(a, b float64) float64) *
 				out.F64[i] = f(x, b[i])
 			}
 		},
-	}).example(sql, result)
+	})
 }
 
 func constantMath(name, doc string, x float64) *Function {
@@ -81,13 +81,13 @@ var mathFunctions = []*Function{
 	math1("degrees", "Radians to degrees.", "SELECT degrees(3.141592653589793)", "180.0", func(x float64) float64 { return x * 180 / math.Pi }),
 	math1("radians", "Degrees to radians.", "SELECT radians(180)", "3.141592653589793", func(x float64) float64 { return x / 180 * math.Pi }),
 	math1("rint", "Nearest whole number, ties to even.", "SELECT rint(2.5)", "2.0", math.RoundToEven),
-	mathNull("ln", "Natural logarithm; NULL at or below zero.", "SELECT ln(1)", "0.0", positive, math.Log),
-	mathNull("log10", "Logarithm to base 10; NULL at or below zero.", "SELECT log10(10)", "1.0", positive, math.Log10),
-	mathNull("log2", "Logarithm to base 2; NULL at or below zero.", "SELECT log2(8)", "3.0", positive, math.Log2),
-	mathNull("log1p", "log(1 + expr); NULL at or below -1.", "SELECT log1p(0)", "0.0", func(x float64) bool { return x > -1 || x != x }, math.Log1p),
-	math2("atan2", "atan2(exprY, exprX)", "Angle of a point.", "SELECT atan2(0, 1)", "0.0", func(y, x float64) float64 { return math.Atan2(y+0, x+0) }),
-	math2("hypot", "hypot(expr1, expr2)", "sqrt(expr1² + expr2²).", "SELECT hypot(3, 4)", "5.0", math.Hypot),
-	math2("pow", "pow(base, exponent)", "base to the power of exponent.", "SELECT pow(2, 3)", "8.0", math.Pow).alias("power"),
+	mathNull("ln", "Natural logarithm; NULL at or below zero.", positive, math.Log).example("SELECT ln(1)", "0.0"),
+	mathNull("log10", "Logarithm to base 10; NULL at or below zero.", positive, math.Log10).example("SELECT log10(10)", "1.0"),
+	mathNull("log2", "Logarithm to base 2; NULL at or below zero.", positive, math.Log2).example("SELECT log2(8)", "3.0"),
+	mathNull("log1p", "log(1 + expr); NULL at or below -1.", func(x float64) bool { return x > -1 || x != x }, math.Log1p).example("SELECT log1p(0)", "0.0"),
+	math2("atan2", "atan2(exprY, exprX)", "Angle of a point.", func(y, x float64) float64 { return math.Atan2(y+0, x+0) }).example("SELECT atan2(0, 1)", "0.0"),
+	math2("hypot", "hypot(expr1, expr2)", "sqrt(expr1² + expr2²).", math.Hypot).example("SELECT hypot(3, 4)", "5.0"),
+	math2("pow", "pow(base, exponent)", "base to the power of exponent.", math.Pow).alias("power").example("SELECT pow(2, 3)", "8.0"),
 	constantMath("pi", "The number pi.", math.Pi).example("SELECT pi()", "3.141592653589793"),
 	constantMath("e", "Euler's number.", math.E).example("SELECT e()", "2.718281828459045"),
 	custom("log", "math", "log([base, ]expr)", "Logarithm; NULL for arguments at or below zero.", bindLog).example("SELECT log(2, 8)", "3.0"),

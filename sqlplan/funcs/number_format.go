@@ -43,20 +43,7 @@ func compileNumberFormat(format string) (*numberFormat, *Error) {
 	f := &numberFormat{text: format, fraction: -1}
 	s := strings.ToUpper(format)
 	bad := func(sub, why string) (*numberFormat, *Error) { return nil, errNumberFormat(sub, format, why) }
-	for {
-		switch {
-		case f.sign == 0 && strings.HasPrefix(s, "MI"):
-			f.sign, f.leading, s = 'M', true, s[2:]
-			continue
-		case f.sign == 0 && strings.HasPrefix(s, "S"):
-			f.sign, f.leading, s = 'S', true, s[1:]
-			continue
-		case !f.dollar && strings.HasPrefix(s, "$"):
-			f.dollar, s = true, s[1:]
-			continue
-		}
-		break
-	}
+	s = f.prefix(s)
 	group := digitGroup{}
 	points := 0
 	i := 0
@@ -115,6 +102,22 @@ func compileNumberFormat(format string) (*numberFormat, *Error) {
 		return bad("WRONG_NUM_DIGIT", "The format string requires at least one number digit.")
 	}
 	return f, nil
+}
+
+// prefix reads the signs in front of the digits.
+func (f *numberFormat) prefix(s string) string {
+	for {
+		switch {
+		case f.sign == 0 && strings.HasPrefix(s, "MI"):
+			f.sign, f.leading, s = 'M', true, s[2:]
+		case f.sign == 0 && strings.HasPrefix(s, "S"):
+			f.sign, f.leading, s = 'S', true, s[1:]
+		case !f.dollar && strings.HasPrefix(s, "$"):
+			f.dollar, s = true, s[1:]
+		default:
+			return s
+		}
+	}
 }
 
 func (f *numberFormat) result() schema.Type {

@@ -268,6 +268,8 @@ func (t *javaTranslator) quantifier(i int) int {
 }
 
 // escape translates a backslash sequence.
+//
+//tidy:allow-long one flat switch over the letters behind a backslash
 func (t *javaTranslator) escape(i int, inClass bool) int {
 	s := t.src
 	if i+1 >= len(s) {
@@ -338,17 +340,12 @@ func (t *javaTranslator) escape(i int, inClass bool) int {
 	default:
 		if c < 0x80 {
 			t.both(regexp.QuoteMeta(string(rune(c))))
-			if !isPunct(c) {
-				return i + 2
-			}
 			return i + 2
 		}
 	}
 	t.both(s[i : i+2])
 	return i + 2
 }
-
-func isPunct(c byte) bool { return strings.IndexByte(`\.+*?()|[]{}^$-/`, c) >= 0 }
 
 // property translates \p{…}: Java's POSIX names and the Is prefix.
 func (t *javaTranslator) property(i int) int {

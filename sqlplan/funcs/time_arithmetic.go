@@ -8,11 +8,24 @@ import (
 	"pipelines/tables/text"
 )
 
+// timeCall is a call of an operator that is being resolved.
+type timeCall struct {
+	s    *Session
+	op   arithOp
+	text string
+	l, r Arg
+}
+
+func (t timeCall) swapped() timeCall {
+	t.l, t.r = t.r, t.l
+	return t
+}
+
 // bindTimeArithmetic resolves arithmetic with dates, timestamps and intervals;
 // it returns nil and no error when the operands are neither.
 func bindTimeArithmetic(s *Session, op arithOp, l, r Arg) (*Bound, error) {
 	lt, rt := l.Type, r.Type
-	call := "(" + l.Text + " " + op.symbol + " " + r.Text + ")"
+	t := timeCall{s, op, "(" + l.Text + " " + op.symbol + " " + r.Text + ")", l, r}
 	b := &Bound{Nullable: l.Nullable || r.Nullable, CanFail: true}
 	if op.name == "+" && isInterval(lt) && (isTemporal(rt) || rt.Kind == schema.String) {
 		inner, err := bindTimeArithmetic(s, op, r, l)
@@ -20,28 +33,28 @@ func bindTimeArithmetic(s *Session, op arithOp, l, r Arg) (*Bound, error) {
 	}
 	switch {
 	case op.name == "*" && isInterval(rt) && !isInterval(lt):
-		return swapArgs(bindIntervalScale(s, op, b, r, l)), nil
+		return swapArgs(bindIntervalScale(op, b, r, l)), nil
 	case (op.name == "*" || op.name == "/") && isInterval(lt):
 		if !rt.IsNumeric() && rt.Kind != schema.String && rt.Kind != schema.Void {
-			return nil, errDiffTypes(call, lt, rt)
+			return nil, errDiffTypes(t.text, lt, rt)
 		}
-		return bindIntervalScale(s, op, b, l, r), nil
+		return bindIntervalScale(op, b, l, r), nil
 	case op.name == "div" && isInterval(lt) && lt.Kind == rt.Kind:
 		return bindIntervalDiv(s, op, b, lt, rt), nil
 	case op.name != "+" && op.name != "-":
 		return nil, nil
 	case isInterval(lt) || isInterval(rt):
-		return bindIntervalSum(s, op, b, call, l, r)
+		return bindIntervalSum(t, b)
 	case lt.Kind == schema.Date && op.name == "+" && rt.Kind == schema.Date,
 		lt.Kind == schema.Date && !isTemporal(rt) && op.name == "+":
-		return bindDatePlus(s, op, b, call, l, r)
+		return bindDatePlus(t, b)
 	case rt.Kind == schema.Date && op.name == "+" && lt.IsNumeric():
-		inner, err := bindDatePlus(s, op, b, call, r, l)
+		inner, err := bindDatePlus(t.swapped(), b)
 		return swapArgs(inner), err
 	case lt.Kind == schema.Date && !isTemporal(rt) && rt.Kind != schema.String:
-		return bindDatePlus(s, op, b, call, l, r)
+		return bindDatePlus(t, b)
 	case op.name == "-" && (isTemporal(lt) || isTemporal(rt)):
-		return bindTimeDifference(s, b, call, lt, rt)
+		return bindTimeDifference(t, b)
 	}
 	return nil, nil
 }
@@ -58,12 +71,12 @@ func swapArgs(b *Bound) *Bound {
 }
 
 // bindDatePlus is a date plus or minus days.
-func bindDatePlus(_ *Session, op arithOp, b *Bound, call string, l, r Arg) (*Bound, error) {
-	if _, ok := pDateInt.take(nil, r.Type); !ok || r.Type.Kind == schema.String {
-		return nil, errInputType(call, 1, pDateInt.want, r)
+func bindDatePlus(t timeCall, b *Bound) (*Bound, error) {
+	if _, ok := pDateInt.take(nil, t.r.Type); !ok || t.r.Type.Kind == schema.String {
+		return nil, errInputType(t.text, 1, pDateInt.want, t.r)
 	}
 	sign := int32(1)
-	if op.name == "-" {
+	if t.op.name == "-" {
 		sign = -1
 	}
 	b.Args, b.Result = []schema.Type{tDate, tInt}, tDate
@@ -78,7 +91,8 @@ func bindDatePlus(_ *Session, op arithOp, b *Bound, call string, l, r Arg) (*Bou
 }
 
 // bindTimeDifference is the difference of dates or timestamps.
-func bindTimeDifference(s *Session, b *Bound, call string, lt, rt schema.Type) (*Bound, error) {
+func bindTimeDifference(call timeCall, b *Bound) (*Bound, error) {
+	lt, rt := call.l.Type, call.r.Type
 	if lt.Kind == schema.Void || rt.Kind == schema.Void || lt.Kind == schema.String || rt.Kind == schema.String {
 		if !isTemporal(lt) {
 			lt = rt
@@ -86,7 +100,7 @@ func bindTimeDifference(s *Session, b *Bound, call string, lt, rt schema.Type) (
 		rt = lt
 	}
 	if !isTemporal(lt) || !isTemporal(rt) {
-		return nil, errDiffTypes(call, lt, rt)
+		return nil, errDiffTypes(call.text, lt, rt)
 	}
 	b.CanFail = false
 	if lt.Kind == schema.Date && rt.Kind == schema.Date {
@@ -121,20 +135,20 @@ func bindTimeDifference(s *Session, b *Bound, call string, lt, rt schema.Type) (
 }
 
 // bindIntervalSum is interval ± interval, or a point in time ± interval.
-func bindIntervalSum(s *Session, op arithOp, b *Bound, call string, l, r Arg) (*Bound, error) {
-	lt, rt := l.Type, r.Type
+func bindIntervalSum(t timeCall, b *Bound) (*Bound, error) {
+	s, lt, rt := t.s, t.l.Type, t.r.Type
 	if isInterval(lt) {
 		if rt.Kind == schema.Void {
 			rt = lt
 		}
-		return bindIntervals(op, b, call, l, lt, rt, r)
+		return bindIntervals(t, b, lt, rt)
 	}
 	if lt.Kind == schema.Void {
 		lt = rt
-		return bindIntervals(op, b, call, l, lt, rt, r)
+		return bindIntervals(t, b, lt, rt)
 	}
 	sign := int64(1)
-	if op.name == "-" {
+	if t.op.name == "-" {
 		sign = -1
 	}
 	result, at := lt, lt
@@ -142,7 +156,7 @@ func bindIntervalSum(s *Session, op arithOp, b *Bound, call string, l, r Arg) (*
 	case lt.Kind == schema.String:
 		at, result = tTime, tString
 	case !isTemporal(lt):
-		return nil, errDiffTypes(call, lt, rt)
+		return nil, errDiffTypes(t.text, lt, rt)
 	case lt.Kind == schema.Date && rt.Kind == schema.DayTimeInterval && rt.To != schema.Day:
 		at, result = tTime, tTime
 	}
@@ -213,21 +227,21 @@ func shiftTime(s *Session, at, interval schema.Type, sign int64) Kernel {
 	}
 }
 
-func bindIntervals(op arithOp, b *Bound, call string, l Arg, lt, rt schema.Type, r Arg) (*Bound, error) {
+func bindIntervals(call timeCall, b *Bound, lt, rt schema.Type) (*Bound, error) {
 	if lt.Kind != rt.Kind {
 		if isInterval(lt) && isInterval(rt) {
-			return nil, errInputType(call, 1, quoteType(typ(lt.Kind)), r)
+			return nil, errInputType(call.text, 1, quoteType(typ(lt.Kind)), call.r)
 		}
-		return nil, errDiffTypes(call, lt, rt)
+		return nil, errDiffTypes(call.text, lt, rt)
 	}
 	t := lt
 	if lt.Kind != schema.CalendarInterval {
 		t.From, t.To = min(lt.From, rt.From), max(lt.To, rt.To)
 	}
 	b.Args, b.Result = []schema.Type{t, t}, t
-	try := op.try
+	try := call.op.try
 	add := func(x, y int64) (int64, bool) {
-		if op.name == "-" {
+		if call.op.name == "-" {
 			d := x - y
 			return d, (x^y)&(x^d) >= 0
 		}
@@ -252,27 +266,29 @@ func bindIntervals(op arithOp, b *Bound, call string, l Arg, lt, rt schema.Type,
 				}
 				out.I64[i] = v
 			default:
-				addCalendar(c, args, out, i, add, try)
+				if !addCalendar(args, out, i, add) {
+					c.Fail(out, i, errIntervalOverflow(try))
+				}
 			}
 		})
 	}
 	return b, nil
 }
 
-func addCalendar(c *Ctx, args []*vector, out *vector, i int, add func(x, y int64) (int64, bool), try string) {
+func addCalendar(args []*vector, out *vector, i int, add func(x, y int64) (int64, bool)) bool {
 	x, y := calendarAt(args[0], args[0].Row(i)), calendarAt(args[1], args[1].Row(i))
 	months, _ := add(int64(x.Months), int64(y.Months))
 	days, _ := add(int64(x.Days), int64(y.Days))
 	micros, ok := add(x.Micros, y.Micros)
 	if !ok || months != int64(int32(months)) || days != int64(int32(days)) {
-		c.Fail(out, i, errIntervalOverflow(try))
-		return
+		return false
 	}
 	out.Children[0].I32[i], out.Children[1].I32[i], out.Children[2].I64[i] = int32(months), int32(days), micros
+	return true
 }
 
 // bindIntervalScale multiplies or divides an interval by a number.
-func bindIntervalScale(s *Session, op arithOp, b *Bound, l, r Arg) *Bound {
+func bindIntervalScale(op arithOp, b *Bound, l, r Arg) *Bound {
 	rt := r.Type
 	if !rt.IsNumeric() || rt.Kind == schema.Float32 {
 		rt = tDouble
