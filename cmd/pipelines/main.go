@@ -38,7 +38,8 @@ type app struct {
 // commands lists the commands in the order in which help shows them.
 func (a *app) commands() []*cobra.Command {
 	return []*cobra.Command{
-		a.sqlCommand(),
+		a.initCommand(), a.validateCommand(), a.dryRunCommand(), a.runCommand(), a.sqlCommand(), a.tablesCommand(),
+		a.graphCommand(), a.statusCommand(), a.eventsCommand(), a.schemaCommand(), a.versionCommand(),
 	}
 }
 
