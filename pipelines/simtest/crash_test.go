@@ -1,0 +1,104 @@
+package simtest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+
+	"pipelines/pipelines"
+)
+
+var errCrash = errors.New("crash")
+
+// bomb fails at its n-th border (or counts all, for n = 0) and at every one
+// after it: a process that is gone does nothing more.
+type bomb struct {
+	mu    sync.Mutex
+	n     int
+	count int
+	point string
+	seen  map[string]int
+}
+
+func (b *bomb) at(point string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.point != "" {
+		return errCrash
+	}
+	if b.seen == nil {
+		b.seen = map[string]int{}
+	}
+	b.count++
+	b.seen[point]++
+	if b.n > 0 && b.count >= b.n {
+		b.point = point
+		return fmt.Errorf("%s: %w", point, errCrash)
+	}
+	return nil
+}
+
+// crashRun runs to the bomb; another failure than the crash is an error.
+func crashRun(t *testing.T, dir, what string, b *bomb, o pipelines.RunOptions) {
+	t.Helper()
+	o.At = b.at
+	res, err := runIn(dir, o)
+	if err == nil {
+		err = failures(res)
+	}
+	if err != nil && !errors.Is(err, errCrash) || err == nil && b.point != "" {
+		t.Fatalf("%s: %v", what, err)
+	}
+}
+
+// TestStraight runs every scene without a crash.
+func TestStraight(t *testing.T) {
+	for _, s := range scenes(20) {
+		dir := folder(t)
+		s.build(t, dir)
+		run(t, dir, pipelines.RunOptions{Trigger: s.trigger})
+		s.check(t, dir, "first run", 3)
+		s.add(t, dir, 3)
+		s.add(t, dir, 4)
+		run(t, dir, pipelines.RunOptions{Trigger: s.trigger, Lanes: 3, BatchRows: 3})
+		s.check(t, dir, "second run", 5)
+	}
+}
+
+// TestCrashEverywhere crashes each scene at its n-th border, then again while
+// it recovers, then lets it end, adds files, and does the same again.
+func TestCrashEverywhere(t *testing.T) {
+	stride := 4
+	if os.Getenv("PIPELINES_KILLS") == "all" {
+		stride = 1
+	}
+	runs := 0
+	for i, s := range scenes(8) {
+		for n := 1 + i%stride; ; n += stride {
+			dir := folder(t)
+			s.build(t, dir)
+			o := pipelines.RunOptions{Trigger: s.trigger}
+			first := &bomb{n: n}
+			crashRun(t, dir, s.String(), first, o)
+			what := fmt.Sprintf("crash %d at %s", n, first.point)
+			second := &bomb{n: 1 + n%9}
+			crashRun(t, dir, s.String()+" "+what, second, o)
+			what += ", again at " + second.point
+			run(t, dir, o)
+			s.check(t, dir, what, 3)
+			s.add(t, dir, 3)
+			s.add(t, dir, 4)
+			third := &bomb{n: n}
+			crashRun(t, dir, s.String()+" "+what, third, o)
+			run(t, dir, pipelines.RunOptions{Trigger: s.trigger, Lanes: 2, BatchRows: 5})
+			s.check(t, dir, what+", later at "+third.point, 5)
+			runs += 5
+			if first.point == "" || t.Failed() {
+				break
+			}
+		}
+	}
+	t.Logf("%d runs", runs)
+}

@@ -1,0 +1,19 @@
+// Package simtest tests whole projects: a folder, a document, files that keep
+// arriving, runs that crash. It has tests only.
+//
+// Reading order: the harness (harness_test.go: folders, runs in this process
+// and in child processes, reading tables), the kill matrix (kill_test.go:
+// SIGKILL at every named border of every kind of plan and sink), crashes at
+// every border in this process (crash_test.go), the seeded simulation
+// (simulation_test.go), the known failures of other systems (known_test.go).
+//
+// A child is this test binary started again; TestMain sees it by an
+// environment variable, runs the project once and kills itself at the border
+// that it was given. The row ledger compares multisets: no row lost, doubled,
+// invented or changed.
+//
+// PIPELINES_SEEDS sets how many seeds the simulation runs (default few), and
+// PIPELINES_KILLS=all runs the whole kill matrix instead of a part that
+// changes with nothing. A seed that failed goes into testdata/seeds and is run
+// ever after.
+package simtest
