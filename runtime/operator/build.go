@@ -114,9 +114,13 @@ func (bd *builder) one(n logical.Node, out port, phase int, make func(logical.No
 	if err != nil {
 		return phase, nil, err
 	}
+	first := len(bd.p.scans)
 	last, m, err := bd.build(n.Inputs()[0], in, phase)
 	if err != nil {
 		return phase, nil, err
+	}
+	if l, ok := in.(*limit); ok {
+		l.from, l.to = first, len(bd.p.scans)
 	}
 	_, isSource := n.(*logical.Watermark)
 	if wm != nil || isSource {

@@ -2,6 +2,7 @@ package operator
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"pipelines/sqlplan/logical"
 	"pipelines/tables/column"
@@ -15,10 +16,15 @@ type limit struct {
 	out           port
 	count, offset int64
 	keep          bool // the count is state
+	// scans from..to-1 of the plan lie below; they are not wanted once all rows
+	// have passed.
+	from, to int
 
 	mu     sync.Mutex // guards below
 	seen   int64
 	before int64 // seen when the step began
+
+	full atomic.Bool
 }
 
 func (bd *builder) limit(node logical.Node, out port) (port, watermarked, error) {
@@ -27,6 +33,9 @@ func (bd *builder) limit(node logical.Node, out port) (port, watermarked, error)
 	l.keep = n.Streaming() && !isComplete(n.Input)
 	if l.keep {
 		bd.addLimitState(l)
+	}
+	if !n.Streaming() {
+		bd.p.limits = append(bd.p.limits, l)
 	}
 	bd.add(l)
 	return l, nil, nil
@@ -49,6 +58,7 @@ func (l *limit) begin(*stepState) error {
 		l.seen = 0
 	}
 	l.before = l.seen
+	l.full.Store(false)
 	return nil
 }
 
@@ -67,6 +77,7 @@ func (l *limit) push(lane int, b *column.Batch) error {
 	l.seen += n
 	if l.count >= 0 {
 		l.seen = min(l.seen, l.offset+l.count)
+		l.full.Store(l.seen == l.offset+l.count)
 	}
 	l.mu.Unlock()
 	switch {
@@ -79,4 +90,15 @@ func (l *limit) push(lane int, b *column.Batch) error {
 	nb := selected(l.p.env.Pool, b, rows)
 	defer nb.Release()
 	return l.out.push(lane, nb)
+}
+
+// Wants reports whether more rows of the scan can matter in this step. The
+// flow may stop reading a scan that is not wanted, and must still end it.
+func (p *Plan) Wants(scan int) bool {
+	for _, l := range p.limits {
+		if scan >= l.from && scan < l.to && l.full.Load() {
+			return false
+		}
+	}
+	return true
 }

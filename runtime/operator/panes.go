@@ -41,8 +41,9 @@ type pane struct {
 	groups []int32
 }
 
-// minPanes is the number of windows a row from which panes pay.
-const minPanes = 16
+// minPanes is the number of windows a row from which panes are used. (Below, state
+// is counted in windows, as Spark does.)
+const minPanes = 5
 
 // panesOf recognises an aggregate over sliding windows that may run by panes
 // and returns it over panes instead, with the place of the window.

@@ -121,6 +121,7 @@ type Plan struct {
 	marks  []*watermark
 	root   *mark
 	expect []*expect
+	limits []*limit // of bounded inputs
 
 	step    stepState
 	evals   []*expr.Evaluation

@@ -124,6 +124,14 @@ func (t *groupTable) loadKey(key []byte) (null, ok bool) {
 		hashWords(t.kw[:s], s, t.hash[:1])
 		return false, true
 	}
+	if !t.layout.text {
+		if t.check == nil {
+			t.check = newRowCodec(t.layout.types)
+		}
+		if t.check.decode(key) != nil {
+			return false, false
+		}
+	}
 	t.kb = append(t.kb[:0], key...)
 	t.ke = append(t.ke[:0], 0, int32(len(key)))
 	t.hash[0] = column.HashBytes(0, t.kb)

@@ -59,6 +59,7 @@ type joinState struct {
 	buf    []byte
 	// restored are the rows by id, until the first step begins.
 	restored map[uint64]int32
+	codec    *rowCodec
 }
 
 // joinRows are the kept rows of one side, by number.

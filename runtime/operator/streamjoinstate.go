@@ -313,12 +313,14 @@ func (j *streamJoin) Restore(key, value []byte) error {
 		return errState(j.ID())
 	}
 	g, ok := s.table.restoreKey(stored)
-	codec := newRowCodec(typesOf(s.rows.store.cols))
-	if !ok || codec.decode(row) != nil {
+	if s.codec == nil {
+		s.codec = newRowCodec(typesOf(s.rows.store.cols))
+	}
+	if !ok || s.codec.decode(row) != nil {
 		return errState(j.ID())
 	}
 	x := int32(s.rows.store.rows)
-	s.rows.store.add(codec.cols, []int32{0})
+	s.rows.store.add(s.codec.cols, []int32{0})
 	s.rows.unindexed = true
 	s.rows.add(x, g, id, until)
 	if value[0] == 1 {

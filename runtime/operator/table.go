@@ -27,6 +27,7 @@ type groupTable struct {
 	single    bool
 	nullGroup int32
 	keyBatch
+	check *rowCodec // of keys that are restored
 }
 
 // keyBatch holds the keys of a batch and their hashes: scratch of one lane.
