@@ -2,12 +2,14 @@
 GO ?= go
 export GOFLAGS ?=
 BIN := bin/pipelines
-TOOLS := -modfile=tools.mod
+TOOL := $(GO) tool -modfile=tools.mod
 PKGS := ./...
-VENV := .tools/venv
+
+# A step of `make ci`, with its time.
+step = @start=$$(date +%s); $(MAKE) --no-print-directory $(1) || exit 1; echo "=== make $(1): $$(($$(date +%s) - start)) s"
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test race long golden generate lint fmt bench bench-compare cover ci conformance conformance-refresh integration clean
+.PHONY: help build demo test race fuzz long golden generate docs lint fmt bench bench-compare cover ci conformance conformance-refresh integration clean-tree clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 22
@@ -25,37 +27,47 @@ test: ## all tests, under two minutes
 race: ## the concurrent packages under the race detector
 	$(GO) test -race -short ./stores/... ./tables/column/... ./runtime/... ./pipelines/...
 
+# "package fuzzer" of every fuzzer, read from the sources.
+FUZZERS = git ls-files '*_test.go' | xargs grep -HoE '^func Fuzz[A-Za-z0-9_]*' | sed -E 's|^(.*)/[^/]*_test.go:func |./\1 |'
 FUZZTIME ?= 5s
 fuzz: ## each fuzzer for FUZZTIME (5s)
-	@for p in $$($(GO) list ./...); do \
-	  for f in $$($(GO) test -list '^Fuzz' $$p 2>/dev/null | grep ^Fuzz || true); do \
-	    echo "fuzz $$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$p || exit 1; \
-	  done; \
+	@$(FUZZERS) | while read p f; do \
+	  echo "fuzz $$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$p </dev/null || exit 1; \
 	done
 
 long: ## fuzzers for a minute each, simulation with many seeds
 	$(MAKE) fuzz FUZZTIME=60s
-	PIPELINES_SEEDS=500 $(GO) test -timeout 60m ./pipelines/simtest/...
+	PIPELINES_SEEDS=500 $(GO) test -timeout 60m ./pipelines/...
 
 golden: ## rewrite golden files (read the diff!)
-	$(GO) test $(PKGS) -args -rewrite
+	$(GO) test $$($(GO) list -f '{{.ImportPath}} {{.TestImports}} {{.XTestImports}}' $(PKGS) | grep cockroachdb/datadriven | cut -d' ' -f1) -args -rewrite
 
 generate: ## run go generate
 	$(GO) generate $(PKGS)
 
+docs: ## rewrite the generated pages: docs/spec.md, docs/sql.md, the printed parts of docs/architecture.md, README's package map
+	PIPELINES_REWRITE=1 $(GO) test -count=1 -run 'TestSpecPage|TestSQLPage|TestPackageMap|TestArchitecturePage' ./pipelines
+
 lint: ## gofmt, vet and the pinned linters
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || (gofmt -l $$(git ls-files '*.go'); exit 1)
 	$(GO) vet $(PKGS)
-	$(GO) tool $(TOOLS) staticcheck $(PKGS)
-	$(GO) tool $(TOOLS) errcheck -exclude .errcheck $(PKGS)
+	$(TOOL) staticcheck $(PKGS)
+	$(TOOL) errcheck -ignoretests -exclude .errcheck $(PKGS)
+	$(TOOL) exhaustive -d $(PKGS)
 
 fmt: ## format the code
 	gofmt -w $$(git ls-files '*.go')
 
 BENCH ?= .
-bench: build ## benchmarks: go test -bench, then the whole-program workloads
+BENCHFLAGS ?=
+bench: build ## benchmarks: go test -bench, then the whole-program workloads (BENCHFLAGS="-runs 1 -large 1000000")
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime 0.5s $(PKGS)
-	./docs/bench.sh $(BIN)
+	$(MAKE) --no-print-directory bench-program
+
+.PHONY: bench-program
+bench-program: build ## only the whole-program workloads
+	$(GO) build -o bin/nexmark ./cmd/nexmark
+	$(GO) run ./cmd/bench $(BENCHFLAGS)
 
 bench-compare: ## benchmarks of REF against the working tree, by benchstat
 	./docs/bench-compare.sh $(REF)
@@ -69,13 +81,19 @@ conformance: build ## the golden results of a real Spark, all areas, from Go
 conformance-refresh: ## copy ../shared/conformance into testdata
 	rm -rf testdata/conformance && cp -r ../shared/conformance testdata/conformance && chmod -R u+w testdata/conformance
 
-integration: build ## real peers: delta-rs, pyarrow, DuckDB, Spark (installed into .tools)
-	./docs/integration.sh $(BIN)
+integration: build ## real peers: delta-rs, pyarrow, DuckDB, Polars, pandas, Spark (installed into .tools)
+	./docs/integration/run.sh $(BIN)
 
-ci: test lint race ## what CI runs: tests, lint, race, short fuzz, conformance, clean tree
-	$(MAKE) fuzz FUZZTIME=3s
-	$(MAKE) conformance
-	$(MAKE) demo
+ci: ## what CI runs: tests, lint, race, short fuzz, conformance, demo, clean tree
+	$(call step,test)
+	$(call step,lint)
+	$(call step,race)
+	$(call step,fuzz FUZZTIME=2s)
+	$(call step,conformance)
+	$(call step,demo)
+	$(call step,clean-tree)
+
+clean-tree: ## fail if the working tree differs from the last commit
 	@test -z "$$(git status --porcelain)" || (git status --porcelain; echo "the tree is not clean"; exit 1)
 
 clean: ## remove what was built

@@ -128,7 +128,7 @@ func TestSQLPage(t *testing.T) {
 		}
 	}
 	var b strings.Builder
-	intro, err := os.ReadFile("../docs/sql-intro.md")
+	intro, err := os.ReadFile("../docs/parts/sql.md")
 	if err != nil {
 		t.Fatal(err)
 	}
