@@ -206,3 +206,29 @@ func BenchmarkFilter(b *testing.B) {
 		call(b, ">", tb.col(0), lit(schema.Of(schema.Int64), 500)), call(b, "<", tb.col(1), lit(schema.Of(schema.Int64), 500)),
 	}})
 }
+
+func stringBatch() *table {
+	s, n := column.New(schema.Of(schema.String)), column.New(schema.Of(schema.String))
+	f := column.New(schema.Of(schema.Float64))
+	for i := range column.BatchRows {
+		column.AppendValue(s, fmt.Sprintf("customer-%04d@example.com", i))
+		column.AppendValue(n, fmt.Sprint(rand.Intn(100000)))
+		column.AppendValue(f, rand.Float64()*1000)
+	}
+	return newTable(s, n, f)
+}
+
+func BenchmarkStrings(b *testing.B) {
+	tb := stringBatch()
+	str := func(s string) logical.Expr { return lit(schema.Of(schema.String), s) }
+	for name, e := range map[string]logical.Expr{
+		"upper": call(b, "upper", tb.col(0)), "like": call(b, "like", tb.col(0), str("%12%@ex%")),
+		"substring": call(b, "substring", tb.col(0), integer(3), integer(5)), "concat": call(b, "concat", tb.col(0), str("/"), tb.col(1)),
+		"toint": cast(tb.col(1), schema.Of(schema.Int32), 0), "rlike": call(b, "rlike", tb.col(0), str("[0-9]+@")),
+		"equal": call(b, "=", tb.col(0), str("customer-0001@example.com")), "tostring": cast(tb.col(2), schema.Of(schema.String), 0),
+		"replace": call(b, "regexp_replace", tb.col(0), str("@.*$"), str("")), "md5": call(b, "md5", tb.col(0)), "div": call(b, "/", tb.col(2), lit(schema.Of(schema.Float64), 3.0)),
+		"round": call(b, "round", tb.col(2), integer(2)),
+	} {
+		b.Run(name, func(b *testing.B) { bench(b, tb, e) })
+	}
+}

@@ -468,3 +468,12 @@ func rescaled(v column.Int128, scale int, to schema.Type) (column.Int128, *Error
 	}
 	return r, nil
 }
+
+// decimalOfFloat is the decimal nearest to a float.
+func decimalOfFloat(x float64, t schema.Type) (column.Int128, *Error) {
+	v, st := text.DecimalFromFloat(x, t.Precision, t.Scale)
+	if st != text.DecimalOK {
+		return v, errDecimalRange(trimFloat(x), t.Precision, t.Scale)
+	}
+	return v, nil
+}

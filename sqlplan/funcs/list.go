@@ -9,9 +9,9 @@ import (
 var (
 	scalarLists = [][]*Function{
 		arithmeticFunctions, comparisonFunctions, stringFunctions, concatFunctions, mathFunctions,
-		conditionalFunctions, likeFunctions, regexpFunctions, datetimeFunctions, datetimeTextFunctions, bitwiseFunctions, hashFunctions, nestedFunctions, arrayFunctions, arraySetFunctions, sequenceFunctions, mapFunctions, lambdaFunctions, lambdaMapFunctions, miscFunctions, encodeFunctions, urlFunctions, formatFunctions, numberFormatFunctions,
+		conditionalFunctions, likeFunctions, regexpFunctions, datetimeFunctions, datetimeTextFunctions, bitwiseFunctions, hashFunctions, nestedFunctions, arrayFunctions, arraySetFunctions, sequenceFunctions, mapFunctions, lambdaFunctions, lambdaMapFunctions, miscFunctions, encodeFunctions, urlFunctions, formatFunctions, numberFormatFunctions, bitmapFunctions,
 	}
-	aggregateLists = [][]*Aggregate{basicAggregates, statAggregates, listAggregates, distinctAggregates}
+	aggregateLists = [][]*Aggregate{basicAggregates, statAggregates, listAggregates, distinctAggregates, bitmapAggregates, histogramAggregates}
 	generatorLists = [][]*Generator{generators}
 	windowLists    = [][]*WindowFunction{windowFunctions}
 )

@@ -52,6 +52,7 @@ var miscFunctions = []*Function{
 	sessionText("version", func(*Session) string { return "4.3.0 pipelines" }),
 	random("rand", "Random number in [0, 1).", (*generator).float).alias("random"),
 	random("randn", "Random number of the standard normal distribution.", (*generator).normal),
+	uniformFunction(), randstrFunction(),
 	define("uuid", "misc", "uuid()", "Random UUID.", signature{
 		result: tString,
 		kernel: func(c *Ctx, _ []*vector, out *vector) {
@@ -174,4 +175,96 @@ func appendUUID(b []byte, hi, lo uint64) []byte {
 		b = append(b, lower[c>>4], lower[c&15])
 	}
 	return b
+}
+
+// uniformFunction is uniform(min, max[, seed]): integers for integer bounds.
+func uniformFunction() *Function {
+	return custom("uniform", "math", "uniform(min, max[, seed])", "Random number between two constants.", func(s *Session, args []Arg) (*Bound, error) {
+		if err := checkCount("uniform", 2, 3, len(args)); err != nil {
+			return nil, err
+		}
+		b := &Bound{Nulls: NullAware, Nullable: true}
+		t := tVoid
+		for i, a := range args {
+			if a.Const == nil {
+				return nil, errNotFoldable(callText("uniform", args), [...]string{"min", "max", "seed"}[i], tInt, a)
+			}
+			if !a.Type.IsNumeric() && a.Type.Kind != schema.Void {
+				return nil, errInputType(callText("uniform", args), i, `("INTEGRAL" or "FLOAT" or "DOUBLE")`, a)
+			}
+			b.Args = append(b.Args, a.Type)
+			if i < 2 {
+				t, _ = CommonType(s, t, a.Type)
+			}
+		}
+		if b.Result = t; t.Kind == schema.Void {
+			b.Result = tInt
+		}
+		seed := int64(0)
+		if len(args) == 3 {
+			seed, _ = constInt(args[2])
+		}
+		lo, hi := args[0].Const, args[1].Const
+		if lo.IsNull(0) || hi.IsNull(0) {
+			b.Kernel = func(c *Ctx, _ []*vector, out *vector) { c.Each(out.SetNull) }
+			return b, nil
+		}
+		b.Kernel = uniformKernel(anyNumber(lo, 0), anyNumber(hi, 0), seed)
+		return b, nil
+	}).volatility(Volatile)
+}
+
+func uniformKernel(lo, hi float64, seed int64) Kernel {
+	return func(c *Ctx, _ []*vector, out *vector) {
+		c.Each(func(i int) {
+			x := lo + newGenerator(c, seed, i).float()*(hi-lo)
+			switch t := out.Type; {
+			case t.Kind == schema.Float64:
+				out.F64[i] = x
+			case t.Kind == schema.Float32:
+				out.F32[i] = float32(x)
+			case t.Kind == schema.Decimal:
+				if v, err := decimalOfFloat(x, t); err == nil {
+					setDecimal(out, i, v)
+				}
+			default:
+				setInt(out, i, int64(math.Floor(x)))
+			}
+		})
+	}
+}
+
+// randstrFunction is randstr(length[, seed]).
+func randstrFunction() *Function {
+	return custom("randstr", "string", "randstr(length[, seed])", "Random text of letters and digits.", func(_ *Session, args []Arg) (*Bound, error) {
+		if err := checkCount("randstr", 1, 2, len(args)); err != nil {
+			return nil, err
+		}
+		n, ok := constInt(args[0])
+		if !ok {
+			return nil, errNotFoldable(callText("randstr", args), "length", tInt, args[0])
+		}
+		if n < 0 {
+			return nil, errValueRange(callText("randstr", args), "length", "[0, 2147483647]", intLiteral(n, tInt))
+		}
+		seed := int64(0)
+		b := &Bound{Args: []schema.Type{args[0].Type}, Result: tString, Nulls: NullAware}
+		if len(args) == 2 {
+			if seed, ok = constInt(args[1]); !ok {
+				return nil, errNotFoldable(callText("randstr", args), "seed", tBigint, args[1])
+			}
+			b.Args = append(b.Args, args[1].Type)
+		}
+		const letters = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+		b.Kernel = func(c *Ctx, _ []*vector, out *vector) {
+			c.appendRows(out, func(i int, b []byte) []byte {
+				g := newGenerator(c, seed, i)
+				for range n {
+					b = append(b, letters[g.next()%uint64(len(letters))])
+				}
+				return b
+			})
+		}
+		return b, nil
+	}).volatility(Volatile)
 }

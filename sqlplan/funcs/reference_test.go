@@ -295,3 +295,19 @@ func TestComparisonsAgree(t *testing.T) {
 		}
 	}
 }
+
+func TestRoundFloat(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	for range 20000 {
+		x := (r.Float64() - 0.5) * math.Pow(10, float64(r.IntN(12)))
+		if r.IntN(3) == 0 {
+			x = math.Round(x*1000) / 1000
+		}
+		d := r.IntN(6)
+		exact, _ := new(big.Rat).SetString(trimFloat(x))
+		want, _ := new(big.Rat).SetFrac(roundRat(exact, d), bigPow(d)).Float64()
+		if got := roundFloat(x, d, false); got != want {
+			t.Fatalf("round(%v, %d) = %v, want %v", x, d, got, want)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package funcs
 
 import (
+	"math"
 	"math/big"
 	"strconv"
 
@@ -154,6 +155,20 @@ func roundFloat(x float64, d int, even bool) float64 {
 	if x != x || x-x != 0 || x == 0 || d > 400 {
 		return x
 	}
+	if d >= 0 && d <= 15 { // far from a tie the product tells
+		scale := floatPow10[d]
+		y := x * scale
+		whole := math.Floor(y)
+		if frac := y - whole; math.Abs(y) < 1<<40 && math.Abs(frac-0.5) > 1e-3 {
+			if frac > 0.5 {
+				whole++
+			}
+			if whole == 0 {
+				return math.Copysign(0, x)
+			}
+			return whole / scale
+		}
+	}
 	var buf [400]byte
 	s := strconv.AppendFloat(buf[:0], x, 'e', -1, 64)
 	v, exp := floatDigits(s)
@@ -177,6 +192,8 @@ func roundFloat(x float64, d int, even bool) float64 {
 	}
 	return r
 }
+
+var floatPow10 = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
 
 // floatDigits splits a text d.ddde±xx into digits and exponent.
 func floatDigits(s []byte) (*big.Int, int) {

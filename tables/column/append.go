@@ -166,7 +166,7 @@ func AppendRange(dst, src *Vector, from, to int) {
 	if from >= to {
 		return
 	}
-	if src.Const || src.Dict != nil || src.Errs != nil || PhysicalOf(dst.Type) == PhysStruct {
+	if src.Const || src.Dict != nil || src.Errs != nil || PhysicalOf(dst.Type) == PhysStruct || PhysicalOf(src.Type) == PhysNone {
 		for i := from; i < to; i++ {
 			AppendRow(dst, src, i)
 		}

@@ -17,7 +17,7 @@ func AppendRows(dst, src *Vector, rows []int32) {
 		appendDict(dst, src, rows)
 		return
 	}
-	if src.Const || src.Errs != nil {
+	if src.Const || src.Errs != nil || PhysicalOf(src.Type) == PhysNone {
 		for _, r := range rows {
 			appendOrNull(dst, src, r)
 		}
