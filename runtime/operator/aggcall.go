@@ -12,6 +12,7 @@ import (
 // aggCall is one aggregate of an operator: where its inputs stand in the
 // program's results and its states by group.
 type aggCall struct {
+	p      *Plan
 	call   *logical.AggCall
 	fn     *funcs.BoundAggregate
 	filter int // place of FILTER in the results, -1 for none
@@ -33,7 +34,7 @@ func aggInputs(bd *builder, calls []logical.AggCall, exprs []logical.Expr) ([]*a
 	out := make([]*aggCall, len(calls))
 	for i := range calls {
 		c := &calls[i]
-		a := &aggCall{call: c, fn: c.Fn, filter: -1, st: funcs.NewStates(c.Fn.State)}
+		a := &aggCall{p: bd.p, call: c, fn: c.Fn, filter: -1, st: funcs.NewStates(c.Fn.State)}
 		if c.Filter != nil {
 			a.filter = len(exprs)
 			exprs = append(exprs, c.Filter)
@@ -57,7 +58,7 @@ func aggInputs(bd *builder, calls []logical.AggCall, exprs []logical.Expr) ([]*a
 }
 
 // update folds rows (of a batch of n rows) into groups, one a row.
-func (a *aggCall) update(p *Plan, n int, vecs []*column.Vector, rows, groups []int32, drop bool) error {
+func (a *aggCall) update(n int, vecs []*column.Vector, rows, groups []int32) error {
 	if a.filter >= 0 {
 		f := vecs[a.filter]
 		a.rows, a.groups = a.rows[:0], a.groups[:0]
@@ -95,16 +96,16 @@ func (a *aggCall) update(p *Plan, n int, vecs []*column.Vector, rows, groups []i
 		a.ordered.add(vecs[a.args:a.order+len(a.call.OrderBy)], rows, groups)
 		return nil
 	}
-	a.fold(p, n, args, rows, groups)
+	a.fold(n, args, rows, groups)
 	return nil
 }
 
 // fold calls the kernel with flat arguments.
-func (a *aggCall) fold(p *Plan, n int, args []*column.Vector, rows, groups []int32) {
-	a.ctx.Rows, a.ctx.Now = n, p.step.Now
+func (a *aggCall) fold(n int, args []*column.Vector, rows, groups []int32) {
+	a.ctx.Rows, a.ctx.Now = n, a.p.step.Now
 	a.flat = a.flat[:0]
 	for _, v := range args {
-		a.flat = append(a.flat, column.FlattenDict(p.env.Pool, v))
+		a.flat = append(a.flat, column.FlattenDict(a.p.env.Pool, v))
 	}
 	a.fn.Update(&a.ctx, a.st, groups, rows, a.flat)
 	releaseAll(a.flat)
@@ -204,7 +205,7 @@ func (o *orderedInput) add(vecs []*column.Vector, rows, groups []int32) {
 }
 
 // feed folds the rows in their order and forgets them.
-func (o *orderedInput) feed(p *Plan, a *aggCall) {
+func (o *orderedInput) feed(a *aggCall) {
 	o.keyed.sort()
 	ids, groups := make([]int32, 0, column.BatchRows), make([]int32, 0, column.BatchRows)
 	all := identity(column.BatchRows, nil)
@@ -215,7 +216,7 @@ func (o *orderedInput) feed(p *Plan, a *aggCall) {
 			ids, groups = append(ids, e.row), append(groups, o.groups[e.row])
 		}
 		b := o.store.batch(ids)
-		a.fold(p, n, b.Cols, all[:n], groups)
+		a.fold(n, b.Cols, all[:n], groups)
 		b.Release()
 		rest = rest[n:]
 	}

@@ -135,7 +135,7 @@ func (a *aggregate) fold(n int, vecs []*column.Vector, rows []int32) error {
 	}
 	for _, c := range a.calls {
 		c.st.Grow(a.table.groups)
-		if err := c.update(a.p, n, vecs, rows, a.groups, a.drop); err != nil {
+		if err := c.update(n, vecs, rows, a.groups); err != nil {
 			return err
 		}
 	}
@@ -178,7 +178,7 @@ func (a *aggregate) ensureGlobal() {
 func (a *aggregate) end() error {
 	for _, c := range a.calls {
 		if c.ordered != nil {
-			c.ordered.feed(a.p, c)
+			c.ordered.feed(c)
 		}
 	}
 	if a.state != nil {

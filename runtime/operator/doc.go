@@ -2,16 +2,27 @@
 // batches through them. It trusts the annotations that sqlplan/streaming put
 // on the plan.
 //
-// Reading order: Env and Build (build.go), Plan (how a flow drives it),
-// Operator (the contract between operators), then one file an operator.
+// Reading order: Env and Build (build.go: the list of operators), Plan (how a
+// flow drives it), port and unit (plan.go: the contract of operators), table.go
+// and key.go (keys and groups), rows.go and sortkey.go (kept rows), state.go
+// (what a checkpoint sees), then one file an operator.
 //
-// Invariants: operators are pushed batches, are single-threaded, start no
-// goroutines, read no clock, and never keep a lent batch without Retain. A
-// lane is a set of operator instances; keyed operators sit behind an exchange
-// by key group, so that the number of lanes does not change results. Blocking
-// operators reserve their memory from the budget and spill or refuse by name.
+//	Begin(step) → Push(lane, scan, batch)… → EndScan(scan)… → EndStep()
+//	                   → … operators … → Env.Output(lane, batch)
 //
-//	flow → Plan.Push(lane, scan, batch) → … operators … → Plan.Output(lane, batch)
-//	flow → Plan.EndScan(scan) → build sides close
-//	flow → Plan.EndStep(step) → eviction, emission, in topological order
+// A bounded query is one step with Bounded set; a micro-batch epoch is one
+// step. Operators without state start anew in each step, so static inputs of a
+// streaming plan are read again. All scans of a lower phase end before those
+// of a higher one are pushed: build sides come first.
+//
+// Invariants: operators are pushed batches, start no goroutines, read no clock
+// and never keep a lent batch. Stateless operators have one instance of their
+// expressions a lane; keyed operators have one table behind a lock, so results
+// do not depend on the number of lanes. A failed row is a mark in a vector: it
+// becomes a *RowError, or is dropped and counted, where its value is used.
+// After an error, or to run a step again, the plan is thrown away and built
+// anew from the checkpoint. Blocking operators refuse by name what does not
+// fit into Env.Memory.
+//
+// runtime/flow imports it; it never imports a connector.
 package operator

@@ -194,21 +194,24 @@ func (f *frameBounds) bounds(w *windowCall, b *block, i, from, to int) (lo, hi i
 	case logical.CurrentRow:
 		lo = int(b.begins[i])
 	case logical.Preceding, logical.Following:
-		lo = f.search(w, b, i, from, to, 0)
+		lo = f.search(w, b, i, span{from, to}, 0)
 	}
 	switch f.frame.End.Kind {
 	case logical.CurrentRow:
 		hi = int(b.ends[i])
 	case logical.Preceding, logical.Following:
-		hi = f.search(w, b, i, from, to, 1)
+		hi = f.search(w, b, i, span{from, to}, 1)
 	}
 	return lo, max(lo, hi)
 }
 
+// span is a run of rows [from, to).
+type span struct{ from, to int }
+
 // search finds an end of a RANGE frame with an offset. A null key's frame is
 // its peers; other frames never hold nulls by an offset.
-func (f *frameBounds) search(w *windowCall, b *block, i, from, to, end int) int {
-	v := b.cols[w.order]
+func (f *frameBounds) search(w *windowCall, b *block, i int, part span, end int) int {
+	v, from, to := b.cols[w.order], part.from, part.to
 	if v.IsNull(i) {
 		if end == 0 {
 			return int(b.begins[i])

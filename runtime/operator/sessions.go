@@ -165,7 +165,7 @@ func (s *sessions) fold(n int, vecs []*column.Vector, rows []int32) error {
 			return nil
 		}
 		for _, c := range s.calls {
-			if err := c.update(s.p, n, vecs, s.pending.rows, s.pending.groups, s.drop); err != nil {
+			if err := c.update(n, vecs, s.pending.rows, s.pending.groups); err != nil {
 				return err
 			}
 		}
@@ -297,7 +297,7 @@ func (s *sessions) mergeDistinct(i int, c *aggCall, a, b int32) {
 		args := s.distinctArgs(i, e)
 		rows, groups := c.distinct.first(args, []int32{0}, []int32{a})
 		if len(rows) > 0 {
-			c.fold(s.p, 1, args, rows, groups)
+			c.fold(1, args, rows, groups)
 		}
 	}
 }
@@ -331,7 +331,7 @@ func (s *sessions) drop1(g int32) {
 func (s *sessions) end() error {
 	for _, c := range s.calls {
 		if c.ordered != nil {
-			c.ordered.feed(s.p, c)
+			c.ordered.feed(c)
 		}
 	}
 	s.touched.flush(&entryWriter{put: func(_, _ []byte) {}}, func(key int32) {

@@ -82,9 +82,9 @@ func (w *windowCall) rank(b *block, from, to int, out *column.Vector) {
 		case funcs.NTile:
 			appendInt(out, int64(tile(i-from, n, w.call.Fn.Offset)))
 		case funcs.Lag:
-			w.offset(b, i, from, to, -w.call.Fn.Offset, out)
+			w.offset(b, i, span{from, to}, -w.call.Fn.Offset, out)
 		case funcs.Lead:
-			w.offset(b, i, from, to, w.call.Fn.Offset, out)
+			w.offset(b, i, span{from, to}, w.call.Fn.Offset, out)
 		case funcs.FirstValue, funcs.LastValue, funcs.NthValue:
 			w.nth(b, i, from, to, out)
 		}
@@ -102,7 +102,8 @@ func tile(i, n, k int) int {
 }
 
 // offset is lag and lead: the value by rows away, else the default.
-func (w *windowCall) offset(b *block, i, from, to, by int, out *column.Vector) {
+func (w *windowCall) offset(b *block, i int, part span, by int, out *column.Vector) {
+	from, to := part.from, part.to
 	v := b.cols[w.args[0]]
 	at := i + by
 	if w.call.IgnoreNulls && by != 0 {
