@@ -3,6 +3,7 @@ package sqlplan
 import (
 	"pipelines/spec/diag"
 	"pipelines/sqlplan/bind"
+	"pipelines/sqlplan/funcs"
 	"pipelines/sqlplan/parse"
 	"pipelines/tables/schema"
 )
@@ -17,4 +18,26 @@ func ParseSchema(t *diag.Text) (schema.Schema, diag.List) {
 		out.Fields = append(out.Fields, schema.Field{Name: c.Name.Name, Type: typ, Nullable: !c.NotNull, Comment: c.Comment})
 	}
 	return out, list
+}
+
+// parseDDL reads a list of columns, or else a type, as functions such as
+// from_json take it.
+func parseDDL(text string) (schema.Type, *funcs.Error) {
+	t := diag.NewText("schema", text)
+	columns, list := ParseSchema(t)
+	if !list.HasErrors() {
+		return columns.Type(), nil
+	}
+	for _, d := range list {
+		if d.Severity == diag.Error && d.Code == "UNSUPPORTED_TIME_TYPE" {
+			return schema.Type{}, funcs.NewError(string(d.Code), d.Message, nil)
+		}
+	}
+	typ, list := ParseType(t)
+	for _, d := range list {
+		if d.Severity == diag.Error {
+			return schema.Type{}, funcs.NewError(string(d.Code), d.Message, nil)
+		}
+	}
+	return typ, nil
 }

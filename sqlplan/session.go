@@ -36,5 +36,6 @@ func NewSession(s Settings) (*Session, error) {
 		return nil, funcs.NewError("INVALID_CONF_VALUE.TIME_ZONE",
 			"The value '"+name+"' in the config \"spark.sql.session.timeZone\" is invalid. Cannot resolve the given timezone.", nil)
 	}
+	out.DDL = parseDDL
 	return out.ForZone(loc), nil
 }

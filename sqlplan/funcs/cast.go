@@ -132,6 +132,8 @@ func castStrict(s *Session, from, to schema.Type, mode CastMode) Kernel {
 		return func(*Ctx, []*vector, *vector) {}
 	case from.SameShape(to) && !from.IsNested():
 		return copyKernel
+	case from.Kind == schema.Variant || to.Kind == schema.Variant:
+		return castVariant(from, to)
 	case to.Kind == schema.String:
 		return castToString(s, from)
 	case from.IsNested():

@@ -9,10 +9,10 @@ import (
 var (
 	scalarLists = [][]*Function{
 		arithmeticFunctions, comparisonFunctions, stringFunctions, concatFunctions, mathFunctions,
-		conditionalFunctions, likeFunctions, regexpFunctions, datetimeFunctions, datetimeTextFunctions, bitwiseFunctions, hashFunctions, nestedFunctions, arrayFunctions, arraySetFunctions, sequenceFunctions, mapFunctions, lambdaFunctions, lambdaMapFunctions, miscFunctions, encodeFunctions, urlFunctions, formatFunctions, numberFormatFunctions, bitmapFunctions,
+		conditionalFunctions, likeFunctions, regexpFunctions, datetimeFunctions, datetimeTextFunctions, bitwiseFunctions, hashFunctions, nestedFunctions, arrayFunctions, arraySetFunctions, sequenceFunctions, mapFunctions, lambdaFunctions, lambdaMapFunctions, jsonFunctions, csvFunctions, variantFunctions, miscFunctions, encodeFunctions, urlFunctions, formatFunctions, numberFormatFunctions, bitmapFunctions,
 	}
 	aggregateLists = [][]*Aggregate{basicAggregates, statAggregates, listAggregates, distinctAggregates, bitmapAggregates, histogramAggregates}
-	generatorLists = [][]*Generator{generators}
+	generatorLists = [][]*Generator{generators, nestedGenerators}
 	windowLists    = [][]*WindowFunction{windowFunctions}
 )
 

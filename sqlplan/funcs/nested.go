@@ -151,7 +151,7 @@ func dropEntries(out *vector, start int) {
 }
 
 func bindNamedStruct(_ *Session, args []Arg) (*Bound, error) {
-	if len(args)%2 != 0 || len(args) == 0 {
+	if len(args)%2 != 0 {
 		return nil, errNumArgs("named_struct", "2n (n > 0)", len(args))
 	}
 	var names []string

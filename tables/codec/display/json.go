@@ -60,7 +60,7 @@ func AppendJSON(dst []byte, v *column.Vector, i int) []byte {
 	case schema.TimestampNTZ:
 		return append(appendISO(append(dst, '"'), v.I64[i]), '"')
 	case schema.Variant:
-		return appendVariant(dst, v, i)
+		return appendVariant(dst, v, i, nil)
 	}
 	return append(appendScalar(append(dst, '"'), v, i), '"')
 }

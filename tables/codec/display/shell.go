@@ -3,6 +3,7 @@ package display
 import (
 	"strconv"
 
+	"pipelines/tables/codec/variant"
 	"pipelines/tables/column"
 	"pipelines/tables/schema"
 	"pipelines/tables/text"
@@ -58,7 +59,7 @@ func (s Shell) Append(dst []byte, v *column.Vector, i int) []byte {
 		}
 		return text.AppendShellTimestamp(dst, v.I64[i])
 	case schema.Variant:
-		return appendVariant(dst, v, i)
+		return appendVariant(dst, v, i, s.Zone)
 	}
 	return appendScalar(dst, v, i)
 }
@@ -122,6 +123,7 @@ func appendScalar(dst []byte, v *column.Vector, i int) []byte {
 }
 
 // appendVariant appends a variant as JSON.
-func appendVariant(dst []byte, v *column.Vector, i int) []byte {
-	return append(dst, v.Children[0].Str(i)...)
+func appendVariant(dst []byte, v *column.Vector, i int, zone *text.Zone) []byte {
+	value, metadata := v.Children[0], v.Children[1]
+	return variant.AppendJSON(dst, value.Str(i), metadata.Str(i), zone)
 }
