@@ -31,6 +31,7 @@ func Check(n logical.Node, opts Options) (logical.Node, diag.List) {
 		return n, c.diags
 	}
 	prepared := prepare(n)
+	c.first = firstRows(prepared)
 	c.modes(prepared)
 	logical.WalkNode(prepared, func(n logical.Node) bool {
 		if n.Streaming() {
@@ -50,6 +51,8 @@ type checker struct {
 	opts  Options
 	diags diag.List
 	seen  map[string]int // ids given so far
+	// first are the windows that keep the first rows of each partition.
+	first map[*logical.Window]int64
 }
 
 func (c *checker) fail(at diag.Span, code diag.Code, format string, args ...any) {
@@ -125,7 +128,7 @@ func (c *checker) subqueries(n logical.Node) {
 // stateful reports an operator that keeps state over a stream.
 func stateful(n logical.Node) bool {
 	switch n := n.(type) {
-	case *logical.Aggregate, *logical.Distinct, *logical.Deduplicate:
+	case *logical.Aggregate, *logical.Distinct, *logical.Deduplicate, *logical.Window:
 		return n.Streaming()
 	case *logical.Join:
 		return bothStream(n)
@@ -265,9 +268,7 @@ func (c *checker) node(n logical.Node) {
 	case *logical.Sample:
 		c.fail(at, unsupported, "Sampling is not supported on streaming DataFrames/Datasets.")
 	case *logical.Window:
-		for _, w := range n.Calls {
-			c.fail(w.Place, "NON_TIME_WINDOW_NOT_SUPPORTED_IN_STREAMING", "Window function is not supported on streaming DataFrames/Datasets. Structured Streaming only supports time-window aggregation using the WINDOW function.")
-		}
+		c.window(n)
 	case *logical.Deduplicate:
 		if n.WithinWatermark && watermarked(n.Input.Output()) < 0 {
 			c.fail(at, unsupported, "dropDuplicatesWithinWatermark is not supported on streaming DataFrames/DataSets without watermark.")

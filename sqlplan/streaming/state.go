@@ -46,6 +46,10 @@ func (c *checker) down(n logical.Node) logical.Node {
 			c.warnJoin(m, k.Time, k.State)
 			n = &k
 		}
+	case *logical.Window:
+		k := *m
+		k.State = c.windowState(m)
+		n = &k
 	case *logical.Watermark:
 		k := *m
 		a, _ := logical.Find(m.Input.Output(), m.Column)
