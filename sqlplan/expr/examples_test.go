@@ -1,6 +1,7 @@
 package expr_test
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -44,6 +45,34 @@ func TestExamples(t *testing.T) {
 		want := strings.ReplaceAll(f.Result, "\n", `\n`)
 		if !sameRows(got, want) {
 			t.Errorf("%s: %s gives %s, want %s", f.Name, f.Example, got, want)
+		}
+	}
+}
+
+// TestSemantics runs the rows of the semantics file in the mode that they name.
+func TestSemantics(t *testing.T) {
+	src, err := os.ReadFile("../funcs/testdata/semantics.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sessions := map[string]*funcs.Session{}
+	for mode, conf := range map[string]string{"ansi": "true", "off": "false"} {
+		if sessions[mode], err = sqlplan.NewSession(sqlplan.Settings{Conf: map[string]string{"spark.sql.ansi.enabled": conf}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, line := range strings.Split(string(src), "\n") {
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		parts := strings.Split(line, " | ")
+		rule, mode, _ := strings.Cut(parts[0], " ")
+		got, ok := run(parts[1], sessions[mode])
+		if !ok {
+			got = "does not run"
+		}
+		if !sameRows(got, parts[2]) && got != parts[2] {
+			t.Errorf("%s %s: %s gives %s, want %s", rule, mode, parts[1], got, parts[2])
 		}
 	}
 }
