@@ -2,11 +2,15 @@ package pipelines_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"go/doc"
+	"math"
 	"os"
+	"os/exec"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -187,4 +191,60 @@ func TestPackageMap(t *testing.T) {
 		after = "\n" + after
 	}
 	generated(t, "README.md", before+title+b.String()+after)
+}
+
+// TestFunctionExamples runs the examples of docs/sql.md.
+func TestFunctionExamples(t *testing.T) {
+	type example struct{ name, sql, want string }
+	var list []example
+	for _, f := range funcs.Scalars() {
+		if f.Example != "" && f.Result != "" {
+			list = append(list, example{f.Name, f.Example, f.Result})
+		}
+	}
+	for _, f := range funcs.Aggregates() {
+		if f.Example != "" && f.Result != "" {
+			list = append(list, example{f.Name, f.Example, f.Result})
+		}
+	}
+	var script strings.Builder
+	for _, e := range list {
+		script.WriteString(strings.TrimSuffix(e.sql, ";") + ";\n")
+	}
+	cmd := exec.Command(binary(t), "sql", "--no-project", "--continue-on-error", "--output", "jsonstrings")
+	cmd.Stdin = strings.NewReader(script.String())
+	out, err := cmd.Output()
+	if len(out) == 0 {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	if len(lines) != len(list) {
+		t.Fatalf("%d examples gave %d results", len(list), len(lines))
+	}
+	for i, line := range lines {
+		var doc struct {
+			Rows  [][]*string
+			Error json.RawMessage
+		}
+		if err := json.Unmarshal([]byte(line), &doc); err != nil {
+			t.Fatal(err)
+		}
+		got := string(doc.Error)
+		if len(doc.Rows) > 0 && len(doc.Rows[0]) > 0 {
+			if got = "NULL"; doc.Rows[0][0] != nil {
+				got = *doc.Rows[0][0]
+			}
+		}
+		if got != list[i].want && !lastDigit(got, list[i].want) {
+			t.Errorf("%s: %s gives %s, the docs say %s", list[i].name, list[i].sql, got, list[i].want)
+		}
+	}
+}
+
+// lastDigit reports whether two texts are numbers that differ in the last
+// binary digits only: the trigonometric functions of Go and of Java do.
+func lastDigit(a, b string) bool {
+	x, err := strconv.ParseFloat(a, 64)
+	y, err2 := strconv.ParseFloat(b, 64)
+	return err == nil && err2 == nil && math.Abs(x-y) <= 4e-16*math.Abs(x)
 }

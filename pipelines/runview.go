@@ -3,7 +3,6 @@ package pipelines
 import (
 	"context"
 	"fmt"
-	"strings"
 	"sync"
 
 	"pipelines/pipelines/builtin"
@@ -46,14 +45,13 @@ func (u *update) runView(ctx context.Context, t *task, mu *sync.Mutex) error {
 	if v, ok := snap.Txn(app); ok {
 		epoch = v + 1
 	}
-	if tg.merged {
-		if err := u.replaceSchema(ctx, tg); err != nil {
-			return err
-		}
-	}
-	sink := builtin.TableSink(builtin.TableSinkOptions{
+	so := builtin.TableSinkOptions{
 		Table: tg.table, Schema: t.f.plan.Schema, PartitionColumns: partitionNames(t.d, tg.schema), Location: t.f.session.Location, Pool: u.pool, At: u.o.At,
-	})
+	}
+	if tg.merged {
+		so.NewSchema = &tg.schema
+	}
+	sink := builtin.TableSink(so)
 	info := connector.EpochInfo{AppID: app, Epoch: epoch, Info: map[string]string{"flow": t.f.name, "inputs": inputs}}
 	o := exec.BoundedOptions{
 		Plan: t.f.plan.Node, Session: t.f.session, Tables: rel.tables, Lanes: u.o.Lanes, Pool: u.pool, BatchRows: u.o.BatchRows, Now: u.started, Seed: u.started.UnixNano(), At: u.o.At,
@@ -84,23 +82,6 @@ func (u *update) viewDone(ctx context.Context, t *task, res exec.BoundedResult, 
 		NumOutputRows: res.OutputRows, CorruptRows: res.Corrupt, DroppedRows: res.Dropped, Expectations: t.result.Expectations,
 		DurationMs: map[string]int64{},
 	})
-	return nil
-}
-
-// replaceSchema gives the view's table its new columns; the old rows stay
-// until the new ones are committed only where the new schema can show them.
-func (u *update) replaceSchema(ctx context.Context, t *target) error {
-	tx, err := t.table.Begin(ctx)
-	if err != nil {
-		return err
-	}
-	tx.Overwrite()
-	tx.SetSchema(t.schema)
-	tx.SetPartitionColumns(partitionNames(t.d, t.schema))
-	if _, err := tx.Commit(ctx); err != nil {
-		return fmt.Errorf("change the columns: %w", err)
-	}
-	t.merged = false
 	return nil
 }
 
@@ -139,5 +120,5 @@ func volatile(n logical.Node) bool {
 	for _, c := range n.Inputs() {
 		found = found || volatile(c)
 	}
-	return found || strings.HasPrefix(fmt.Sprintf("%T", n), "*logical.Sample")
+	return found || n.Kind() == logical.KindSample
 }

@@ -42,6 +42,23 @@ func compatible(declared, have schema.Schema) error {
 	return nil
 }
 
+// keepOrder orders the columns of a view's new query as the stored table has
+// them; new columns stand at the end.
+func keepOrder(old, next schema.Schema) schema.Schema {
+	var out schema.Schema
+	for _, f := range old.Fields {
+		if i := next.Index(f.Name); i >= 0 {
+			out.Fields = append(out.Fields, next.Fields[i])
+		}
+	}
+	for _, f := range next.Fields {
+		if old.Index(f.Name) < 0 {
+			out.Fields = append(out.Fields, f)
+		}
+	}
+	return out
+}
+
 // asNullable makes every nested value nullable, as stored tables have it.
 func asNullable(t schema.Type) schema.Type {
 	switch t.Kind {

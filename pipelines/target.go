@@ -120,6 +120,9 @@ func (u *update) compareTable(t *target) diag.List {
 	for _, p := range d.partitionedBy {
 		parts = append(parts, t.schema.Fields[t.schema.Index(p.value)].Name)
 	}
+	if d.kind == graph.MaterializedView && !u.fresh[d] {
+		t.schema = keepOrder(snap.Schema(), t.schema)
+	}
 	if u.fresh[d] || d.kind == graph.MaterializedView {
 		t.merged = !t.schema.Equal(snap.Schema()) || !slices.Equal(parts, snap.PartitionColumns())
 		return nil

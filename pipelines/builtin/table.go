@@ -15,7 +15,9 @@ type TableSinkOptions struct {
 	Table            *tables.Table
 	Schema           schema.Schema // of the rows, by name
 	PartitionColumns []string
-	Location         *time.Location
+	// NewSchema replaces the table's schema together with its rows.
+	NewSchema *schema.Schema
+	Location  *time.Location
 	Pool             *column.Pool
 	At               func(point string) error
 }
@@ -24,7 +26,7 @@ type TableSinkOptions struct {
 func TableSink(o TableSinkOptions) connector.Sink {
 	return table.NewSink(table.SinkOptions{
 		Table: o.Table, Format: tableFormat, Extension: ".snappy.parquet", Schema: o.Schema,
-		PartitionColumns: o.PartitionColumns, Location: o.Location, Pool: o.Pool, At: o.At,
+		PartitionColumns: o.PartitionColumns, NewSchema: o.NewSchema, Location: o.Location, Pool: o.Pool, At: o.At,
 	})
 }
 

@@ -28,6 +28,9 @@ type SinkOptions struct {
 	Schema schema.Schema
 	// PartitionColumns are the table's.
 	PartitionColumns []string
+	// NewSchema, when set, becomes the table's schema (and PartitionColumns its
+	// partitioning) in the same commit that replaces its rows.
+	NewSchema *schema.Schema
 	// FormatOptions are the writer's options.
 	FormatOptions map[string]string
 	Location      *time.Location
@@ -105,6 +108,10 @@ func (s *Sink) Commit(ctx context.Context, info connector.EpochInfo, raw []byte)
 	}
 	if info.Overwrite {
 		tx.Overwrite()
+		if s.o.NewSchema != nil {
+			tx.SetSchema(*s.o.NewSchema)
+			tx.SetPartitionColumns(s.o.PartitionColumns)
+		}
 	}
 	if len(info.Info) > 0 {
 		text, err := json.Marshal(info.Info)
