@@ -374,6 +374,7 @@ func (b *Binder) watermark(n logical.Node, s *scope, w *ast.Watermark, up enclos
 	if !n.Streaming() {
 		return n, s, true
 	}
+	b.warnDelay(w)
 	out := &scope{}
 	for _, k := range s.cols {
 		if k.attr.ID == a.ID && k.meta == nil {
@@ -382,6 +383,18 @@ func (b *Binder) watermark(n logical.Node, s *scope, w *ast.Watermark, up enclos
 		out.cols = append(out.cols, k)
 	}
 	return &logical.Watermark{Input: n, Column: a.ID, Delay: delay}, out, true
+}
+
+// warnDelay points at delays that surprise.
+func (b *Binder) warnDelay(w *ast.Watermark) {
+	switch {
+	case w.Delay.Months != 0:
+		b.report(diag.At(b.text, w.Delay.Span, "WATERMARK_DELAY_MONTH", "A month counts as 31 days in a watermark delay.").
+			WithHint("write the delay in days").Warn())
+	case w.Delay.Micros == 0 && w.Delay.Days == 0:
+		b.report(diag.At(b.text, w.Delay.Span, "WATERMARK_DELAY_ZERO", "With a delay of zero, a row whose time equals the greatest time seen so far is late in the next batch.").
+			WithHint("use a delay above the disorder of the source, at least 1 millisecond").Warn())
+	}
 }
 
 // redefines reports a watermark below that no stateful operator separates.

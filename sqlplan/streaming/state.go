@@ -54,6 +54,11 @@ func (c *checker) down(n logical.Node) logical.Node {
 		k := *m
 		a, _ := logical.Find(m.Input.Output(), m.Column)
 		k.ID = c.id("watermark", []string{strings.ToLower(a.Name)})
+		if statefulBelow(m) {
+			c.diags = append(c.diags, c.withHint(place(m), "WATERMARK_ABOVE_STATE",
+				"This watermark stands above an operator that waits for a watermark itself: under the policy min each waits for the other and nothing comes out.",
+				"use the event time that the operator passes on (window_time(window)) without a new watermark, or set spark.sql.streaming.multipleWatermarkPolicy to max").Warn())
+		}
 		n = &k
 	}
 	return logical.MapInputs(n, c.down)
