@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"pipelines/tables/codec/variant"
 	"pipelines/tables/column"
 	"pipelines/tables/schema"
 	"pipelines/tables/text"
@@ -133,6 +134,8 @@ func (p *printer) append(b []byte, v *vector, i int) []byte {
 		return text.AppendDayTime(b, v.I64[i], t.From, t.To)
 	case schema.CalendarInterval:
 		return text.AppendInterval(b, calendarAt(v, i))
+	case schema.Variant:
+		return variant.AppendJSON(b, v.Children[0].Str(i), v.Children[1].Str(i), p.zone)
 	case schema.Array, schema.Map:
 		return p.appendList(b, v, i)
 	case schema.Struct:
