@@ -18,8 +18,8 @@ type TableSinkOptions struct {
 	// NewSchema replaces the table's schema together with its rows.
 	NewSchema *schema.Schema
 	Location  *time.Location
-	Pool             *column.Pool
-	At               func(point string) error
+	Pool      *column.Pool
+	At        func(point string) error
 }
 
 // TableSink returns the sink of a table.

@@ -31,7 +31,7 @@ func newWatermarks(root logical.Node, s *funcs.Session) watermarks {
 		case *logical.Watermark:
 			w.delays[n.ID] = n.Delay
 		case *logical.Aggregate, *logical.Deduplicate, *logical.Distinct, *logical.Join, *logical.Window:
-			stateful = stateful || n.Streaming()
+			stateful = stateful || n.Streaming() && closes(n)
 		}
 		for _, c := range n.Inputs() {
 			walk(c)
@@ -81,3 +81,10 @@ func (w *watermarks) next() (late, evict int64) { return w.evict, w.global() }
 
 // pending reports whether an epoch without rows has something to close.
 func (w *watermarks) pending() bool { return w.noData && w.global() > w.evict }
+
+// closes reports whether a moved watermark alone makes the operator do
+// something: an aggregation that shows its whole result each time does not.
+func closes(n logical.Node) bool {
+	a, ok := n.(*logical.Aggregate)
+	return !ok || a.State == nil || a.State.Mode != logical.Complete
+}

@@ -405,6 +405,10 @@ func (p *parser) watermark() *ast.Watermark {
 // delay reads the interval of a watermark.
 func (p *parser) delay() *ast.IntervalLit {
 	if p.isWords("INTERVAL") {
+		if k := p.at(1).kind; (k == str || k == rawStr) && unitWord(p.at(2).up) == "" {
+			p.i += 2 // the grammar wants units outside of the quotes here
+			p.fail("expected a unit such as MINUTES")
+		}
 		return p.interval()
 	}
 	p.fail("expected INTERVAL")
