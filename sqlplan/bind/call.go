@@ -96,6 +96,9 @@ func (b *Binder) scalarCall(e *ast.Call, name string, fn *funcs.Function, v *env
 	if !ok {
 		return bound{}, false
 	}
+	if e.Form == ast.TrimCall && len(args) == 2 { // trim(c FROM x) is the function trim(c, x)
+		args[0], args[1] = args[1], args[0]
+	}
 	y, ok := b.resolve(e.Span, name, fn, args)
 	if e.Form == ast.ExtractCall && len(args) == 2 {
 		y.text = "extract(" + args[0].text + " FROM " + args[1].text + ")"
