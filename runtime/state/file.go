@@ -1,0 +1,267 @@
+package state
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash"
+	"hash/crc32"
+	"io"
+)
+
+// The format: the magic, then blocks of length, CRC-32C and payload. Payloads
+// are records, which do not cross blocks: a byte for the kind, then
+//
+//	operator: its id with its length; entries of it follow
+//	put:      key and value with their lengths
+//	delete:   key with its length
+//	end:      number of entries; nothing follows
+var magic = [8]byte{'P', 'L', 'S', 'T', 'A', 'T', 'E', 1}
+
+const (
+	recordOperator = iota
+	recordPut
+	recordDelete
+	recordEnd
+)
+
+const (
+	blockBytes = 64 << 10
+	maxBlock   = 1 << 30
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// ErrCorrupt is wrapped by errors about files that do not hold what was
+// written.
+var ErrCorrupt = errors.New("state file is damaged")
+
+// Writer writes entries, which must come in order of operator and key, each
+// key once.
+type Writer struct {
+	w        *bufio.Writer
+	sum      hash.Hash32
+	bytes    int64
+	block    []byte
+	operator string
+	key      []byte
+	started  bool
+	entries  int64
+}
+
+// NewWriter starts a file.
+func NewWriter(w io.Writer) *Writer {
+	x := &Writer{sum: crc32.New(castagnoli)}
+	x.w = bufio.NewWriterSize(io.MultiWriter(w, x.sum), 256<<10)
+	x.write(magic[:])
+	return x
+}
+
+// write buffers bytes; errors stay in the bufio.Writer until Close.
+func (w *Writer) write(b []byte) {
+	w.bytes += int64(len(b))
+	_, _ = w.w.Write(b) // kept by bufio and returned by Flush
+}
+
+// Put adds an entry; a nil value says that the key is gone.
+func (w *Writer) Put(operator string, key, value []byte) {
+	if !w.started || operator != w.operator {
+		if w.started && operator < w.operator {
+			panic("bug: state: operators are not in order")
+		}
+		w.started, w.operator, w.key = true, operator, nil
+		w.block = appendBytes(append(w.block, recordOperator), []byte(operator))
+	} else if bytes.Compare(key, w.key) <= 0 {
+		panic("bug: state: keys are not in order")
+	}
+	w.key = append(w.key[:0], key...)
+	w.entries++
+	if value == nil {
+		w.block = appendBytes(append(w.block, recordDelete), key)
+	} else {
+		w.block = appendBytes(appendBytes(append(w.block, recordPut), key), value)
+	}
+	if len(w.block) >= blockBytes {
+		w.flush()
+	}
+}
+
+func appendBytes(dst, b []byte) []byte {
+	return append(binary.AppendUvarint(dst, uint64(len(b))), b...)
+}
+
+func (w *Writer) flush() {
+	if len(w.block) == 0 {
+		return
+	}
+	var head [8]byte
+	binary.LittleEndian.PutUint32(head[:], uint32(len(w.block)))
+	binary.LittleEndian.PutUint32(head[4:], crc32.Checksum(w.block, castagnoli))
+	w.write(head[:])
+	w.write(w.block)
+	w.block = w.block[:0]
+}
+
+// Close ends the file and returns its size, checksum and number of entries.
+// The underlying writer is not closed.
+func (w *Writer) Close() (Ref, error) {
+	w.block = binary.AppendUvarint(append(w.block, recordEnd), uint64(w.entries))
+	w.flush()
+	if err := w.w.Flush(); err != nil {
+		return Ref{}, fmt.Errorf("write state: %w", err)
+	}
+	return Ref{Bytes: w.bytes, Sum: w.sum.Sum32(), Entries: w.entries}, nil
+}
+
+// Reader reads the entries of a file in order.
+type Reader struct {
+	r     io.Reader
+	name  string
+	sum   hash.Hash32
+	read  int64
+	want  Ref
+	block []byte
+	rest  []byte
+
+	operator string
+	key      []byte
+	value    []byte
+	first    bool // no key of the operator was read
+	entries  int64
+	ended    bool
+}
+
+// NewReader starts reading the file that ref names from r.
+func NewReader(r io.Reader, ref Ref) (*Reader, error) {
+	x := &Reader{name: ref.Name, sum: crc32.New(castagnoli), want: ref}
+	x.r = io.TeeReader(r, x.sum)
+	var head [8]byte
+	if err := x.fill(head[:]); err != nil {
+		return nil, err
+	}
+	if head != magic {
+		return nil, x.corrupt("is not a state file of this version")
+	}
+	return x, nil
+}
+
+func (r *Reader) corrupt(what string) error {
+	return fmt.Errorf("read state %s: %w: %s, near byte %d", r.name, ErrCorrupt, what, r.read)
+}
+
+func (r *Reader) fill(b []byte) error {
+	n, err := io.ReadFull(r.r, b)
+	r.read += int64(n)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return r.corrupt("ends too early")
+	}
+	return fmt.Errorf("read state %s: %w", r.name, err)
+}
+
+// Next reads the next entry; false at the end.
+func (r *Reader) Next() (bool, error) {
+	for {
+		if len(r.rest) == 0 {
+			if err := r.nextBlock(); err != nil {
+				return false, err
+			}
+		}
+		kind := r.rest[0]
+		r.rest = r.rest[1:]
+		switch kind {
+		case recordOperator:
+			id, ok := r.cut()
+			if !ok || r.entries > 0 && string(id) <= r.operator {
+				return false, r.corrupt("operators are not in order")
+			}
+			r.operator, r.first = string(id), true
+		case recordPut, recordDelete:
+			return true, r.entry(kind)
+		case recordEnd:
+			return false, r.end()
+		default:
+			return false, r.corrupt("unknown record")
+		}
+	}
+}
+
+func (r *Reader) entry(kind byte) error {
+	key, ok := r.cut()
+	if !ok || !r.first && bytes.Compare(key, r.key) <= 0 {
+		return r.corrupt("keys are not in order")
+	}
+	r.key = append(r.key[:0], key...)
+	r.value = nil
+	if kind == recordPut {
+		if r.value, ok = r.cut(); !ok {
+			return r.corrupt("value is cut")
+		}
+	}
+	r.first = false
+	r.entries++
+	return nil
+}
+
+// cut reads a length and that many bytes.
+func (r *Reader) cut() ([]byte, bool) {
+	n, w := binary.Uvarint(r.rest)
+	if w <= 0 || n > uint64(len(r.rest)-w) {
+		return nil, false
+	}
+	b := r.rest[w : w+int(n) : w+int(n)]
+	r.rest = r.rest[w+int(n):]
+	return b, true
+}
+
+func (r *Reader) nextBlock() error {
+	var head [8]byte
+	if err := r.fill(head[:]); err != nil {
+		return err
+	}
+	n := binary.LittleEndian.Uint32(head[:])
+	if n == 0 || n > maxBlock || r.want.Bytes > 0 && int64(n) > r.want.Bytes-r.read {
+		return r.corrupt("block has no possible length")
+	}
+	if cap(r.block) < int(n) {
+		r.block = make([]byte, n)
+	}
+	r.block = r.block[:n]
+	if err := r.fill(r.block); err != nil {
+		return err
+	}
+	if crc32.Checksum(r.block, castagnoli) != binary.LittleEndian.Uint32(head[4:]) {
+		return r.corrupt("block does not match its checksum")
+	}
+	r.rest = r.block
+	return nil
+}
+
+// end checks that the file is whole and the one that was asked for.
+func (r *Reader) end() error {
+	if r.ended {
+		return nil
+	}
+	n, w := binary.Uvarint(r.rest)
+	if w != len(r.rest) || int64(n) != r.entries {
+		return r.corrupt("number of entries does not match")
+	}
+	var one [1]byte
+	if k, err := io.ReadFull(r.r, one[:]); k != 0 || !errors.Is(err, io.EOF) {
+		return r.corrupt("something follows the end")
+	}
+	if r.want.Bytes > 0 && (r.read != r.want.Bytes || r.sum.Sum32() != r.want.Sum) {
+		return r.corrupt("it is not the file that the checkpoint names")
+	}
+	r.ended = true
+	r.rest = append(r.rest[:0], recordEnd, 0)[:0]
+	return nil
+}
+
+// Entry returns the entry that Next read: a nil value says that the key is
+// gone. The slices are valid until the next call of Next.
+func (r *Reader) Entry() (operator string, key, value []byte) { return r.operator, r.key, r.value }

@@ -1,0 +1,181 @@
+package state
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+type model map[string]string // operator/key -> value
+
+func restore(t *testing.T, s *Store, chain []Ref) model {
+	t.Helper()
+	got := model{}
+	last := ""
+	err := s.Restore(chain, func(op string, key, value []byte) error {
+		k := op + "/" + string(key)
+		if k <= last {
+			t.Fatalf("%q after %q", k, last)
+		}
+		last = k
+		got[k] = string(value)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func TestChainAgainstModel(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 10 {
+		s, err := Open(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, chain := model{}, []Ref(nil)
+		for epoch := range int64(60) {
+			c := &Changes{}
+			for range rng.IntN(200) {
+				op, key := fmt.Sprintf("op%d", rng.IntN(3)), []byte{byte(rng.IntN(4)), byte(rng.IntN(50))}
+				if rng.IntN(4) == 0 {
+					c.Add(op, key, nil)
+					delete(want, op+"/"+string(key))
+					continue
+				}
+				v := bytes.Repeat([]byte{byte(epoch)}, rng.IntN(40))
+				c.Add(op, key, v)
+				want[op+"/"+string(key)] = string(v)
+			}
+			ref, err := s.Write(epoch, c, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			chain = append(chain, ref)
+			if from, ok := Compaction(chain); ok {
+				if chain, err = s.Compact(chain, from); err != nil {
+					t.Fatal(err)
+				}
+				if err := s.Retain(chain); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := restore(t, s, chain); !maps.Equal(got, want) {
+				t.Fatalf("epoch %d: %d entries, want %d", epoch, len(got), len(want))
+			}
+		}
+		if len(chain) > 14 {
+			t.Errorf("chain has %d files", len(chain))
+		}
+		files, _ := os.ReadDir(s.dir)
+		if len(files) > len(chain)+minMerge {
+			t.Errorf("%d files for a chain of %d", len(files), len(chain))
+		}
+	}
+}
+
+func TestBaseCutsChain(t *testing.T) {
+	s, _ := Open(t.TempDir())
+	a, b := &Changes{}, &Changes{}
+	a.Add("op", []byte{1}, []byte("old"))
+	b.Add("op", []byte{2}, []byte("new"))
+	r1, _ := s.Write(1, a, false)
+	r2, err := s.Write(2, b, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := restore(t, s, []Ref{r1, r2}); !maps.Equal(got, model{"op/\x02": "new"}) {
+		t.Fatalf("got %v", got)
+	}
+}
+
+// TestDamage flips, cuts, lengthens and swaps files: all is refused.
+func TestDamage(t *testing.T) {
+	s, _ := Open(t.TempDir())
+	c, d := &Changes{}, &Changes{}
+	for i := range 50 {
+		c.Add("op", []byte{byte(i)}, []byte("value"))
+		d.Add("op", []byte{byte(i)}, []byte("other"))
+	}
+	ref, _ := s.Write(1, c, false)
+	other, _ := s.Write(2, d, false)
+	path := filepath.Join(s.dir, ref.Name)
+	good, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refuse := func(what string, data []byte) {
+		t.Helper()
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Verify([]Ref{ref}); !errors.Is(err, ErrCorrupt) {
+			t.Fatalf("%s: %v", what, err)
+		}
+	}
+	for i := range good {
+		bad := bytes.Clone(good)
+		bad[i] ^= 0x10
+		refuse(fmt.Sprintf("byte %d flipped", i), bad)
+	}
+	for n := range good {
+		refuse(fmt.Sprintf("cut to %d", n), good[:n])
+	}
+	refuse("longer", append(bytes.Clone(good), 0))
+	swapped, _ := os.ReadFile(filepath.Join(s.dir, other.Name))
+	refuse("swapped", swapped)
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Verify([]Ref{ref}); err == nil {
+		t.Fatal("a missing file must be refused")
+	}
+}
+
+func FuzzReader(f *testing.F) {
+	var buf bytes.Buffer
+	w := NewWriter(&buf)
+	w.Put("a", []byte{1, 2}, []byte("x"))
+	w.Put("b", []byte{1}, nil)
+	if _, err := w.Close(); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(buf.Bytes())
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r, err := NewReader(bytes.NewReader(data), Ref{Name: "f", Bytes: int64(len(data))})
+		for err == nil {
+			var ok bool
+			if ok, err = r.Next(); !ok {
+				break
+			}
+		}
+	})
+}
+
+func BenchmarkWrite(b *testing.B) {
+	s, _ := Open(b.TempDir())
+	rng := rand.New(rand.NewPCG(1, 2))
+	c := &Changes{}
+	for range 100000 {
+		k := make([]byte, 9)
+		for i := range k {
+			k[i] = byte(rng.IntN(256))
+		}
+		c.Add("op", k, make([]byte, 50))
+	}
+	b.ResetTimer()
+	for i := range b.N {
+		x := *c
+		x.entries = append([]change(nil), c.entries...)
+		if _, err := s.Write(int64(i), &x, false); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.N)*100000/b.Elapsed().Seconds()/1e6, "Mentries/s")
+}
