@@ -34,13 +34,13 @@ func restore(t *testing.T, s *Store, chain []Ref) model {
 
 func TestChainAgainstModel(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	for range 10 {
+	for range 3 {
 		s, err := Open(t.TempDir())
 		if err != nil {
 			t.Fatal(err)
 		}
 		want, chain := model{}, []Ref(nil)
-		for epoch := range int64(60) {
+		for epoch := range int64(40) {
 			c := &Changes{}
 			for range rng.IntN(200) {
 				op, key := fmt.Sprintf("op%d", rng.IntN(3)), []byte{byte(rng.IntN(4)), byte(rng.IntN(50))}
