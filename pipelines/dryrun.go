@@ -98,8 +98,8 @@ func (u *update) lookAtFlow(ctx context.Context, d *dataset, f *flow, s *Step) {
 		if !r.Streaming || h.source == nil {
 			continue
 		}
-		out := relations{streams: map[string]connector.Source{}, tables: map[string]connector.Bounded{}}
-		if err := u.openSource(ctx, r, h.source, &out); err != nil {
+		out := u.newRelations(d, false)
+		if err := out.openSource(ctx, r, h.source); err != nil {
 			s.Details = append(s.Details, fmt.Sprintf("flow %s: %s cannot be read: %v", f.name, r.Name[0], err))
 			continue
 		}

@@ -40,16 +40,24 @@ func recoverBug(err *error) {
 	}
 }
 
-// relations are the connectors of one plan.
+// relations are the connectors of one plan of dataset d.
 type relations struct {
+	u *update
+	d *dataset
+	// pin fixes the version of tables that are read whole.
+	pin     bool
 	streams map[string]connector.Source
 	tables  map[string]connector.Bounded
+}
+
+func (u *update) newRelations(d *dataset, pin bool) relations {
+	return relations{u: u, d: d, pin: pin, streams: map[string]connector.Source{}, tables: map[string]connector.Bounded{}}
 }
 
 // open opens everything a plan reads. Batch reads of tables are pinned for
 // views and read anew for streams.
 func (u *update) open(ctx context.Context, d *dataset, reads []*logical.Relation, pin bool) (relations, error) {
-	out := relations{streams: map[string]connector.Source{}, tables: map[string]connector.Bounded{}}
+	out := u.newRelations(d, pin)
 	for _, r := range reads {
 		h, ok := r.Handle.(handle)
 		if !ok {
@@ -58,11 +66,11 @@ func (u *update) open(ctx context.Context, d *dataset, reads []*logical.Relation
 		var err error
 		switch {
 		case h.dataset != nil:
-			err = u.openTable(ctx, d, r, u.tables[h.dataset], pin, &out)
+			err = out.openTable(ctx, r, u.tables[h.dataset])
 		case h.external != nil:
-			err = u.openExternal(ctx, d, r, h.external, &out)
+			err = out.openExternal(ctx, r, h.external)
 		default:
-			err = u.openSource(ctx, r, h.source, &out)
+			err = out.openSource(ctx, r, h.source)
 		}
 		if err != nil {
 			return out, fmt.Errorf("open %s: %w", r.Name[len(r.Name)-1], err)
@@ -71,12 +79,12 @@ func (u *update) open(ctx context.Context, d *dataset, reads []*logical.Relation
 	return out, nil
 }
 
-func (u *update) openTable(ctx context.Context, d *dataset, r *logical.Relation, t *target, pin bool, out *relations) error {
+func (out *relations) openTable(ctx context.Context, r *logical.Relation, t *target) error {
 	if r.Streaming {
-		out.streams[r.ID] = builtin.TableStream(builtin.TableStreamOptions{Table: t.table, Name: t.d.shown(), OnReset: u.onReset(d)})
+		out.streams[r.ID] = builtin.TableStream(builtin.TableStreamOptions{Table: t.table, Name: t.d.shown(), OnReset: out.u.onReset(out.d)})
 		return nil
 	}
-	if !pin {
+	if !out.pin {
 		out.tables[r.ID] = builtin.TableWhole(t.table, nil)
 		return nil
 	}
@@ -100,13 +108,13 @@ func (u *update) onReset(d *dataset) builtin.OnReset {
 	return builtin.RefuseReset
 }
 
-func (u *update) openExternal(ctx context.Context, d *dataset, r *logical.Relation, x *external, out *relations) error {
-	t, err := u.st.table(ctx, x.folder)
+func (out *relations) openExternal(ctx context.Context, r *logical.Relation, x *external) error {
+	t, err := out.u.st.table(ctx, x.folder)
 	if err != nil {
 		return err
 	}
 	if r.Streaming {
-		out.streams[r.ID] = builtin.TableStream(builtin.TableStreamOptions{Table: t, Name: x.name[2], OnReset: u.onReset(d)})
+		out.streams[r.ID] = builtin.TableStream(builtin.TableStreamOptions{Table: t, Name: x.name[2], OnReset: out.u.onReset(out.d)})
 		return nil
 	}
 	snap, err := t.Snapshot(ctx)
@@ -117,11 +125,11 @@ func (u *update) openExternal(ctx context.Context, d *dataset, r *logical.Relati
 	return nil
 }
 
-func (u *update) openSource(ctx context.Context, r *logical.Relation, s *sourceRelation, out *relations) error {
+func (out *relations) openSource(ctx context.Context, r *logical.Relation, s *sourceRelation) error {
 	fresh := *s
 	schema := r.Schema
 	fresh.config.Schema = &schema
-	o, err := u.p.openSource(ctx, &fresh)
+	o, err := out.u.p.openSource(ctx, &fresh)
 	if err != nil {
 		return err
 	}
