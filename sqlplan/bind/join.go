@@ -16,8 +16,40 @@ var joinTypes = map[ast.JoinKind]logical.JoinType{
 
 // join binds a join. Both sides are bound even if one fails.
 func (b *Binder) join(j *ast.Join, up enclosing) (logical.Node, *scope) {
+	if j.Kind == ast.CommaJoin {
+		if r := leftDeep(j.L, j.R, j.Pos); r != j.R {
+			return b.relation(r, up)
+		}
+	}
 	l, ls := b.relation(j.L, up)
 	return b.joinRight(j, l, ls, up)
+}
+
+// leftDeep puts left below the first relation of right: in FROM a, b JOIN c ON
+// ... the comma binds like JOIN, so that the condition may read a. It returns
+// right itself when that is no join.
+func leftDeep(left, right ast.Relation, pos ast.Pos) ast.Relation {
+	comma := func(r ast.Relation) ast.Relation {
+		if in := leftDeep(left, r, pos); in != r {
+			return in
+		}
+		return &ast.Join{Pos: pos, Kind: ast.CommaJoin, L: left, R: r}
+	}
+	switch r := right.(type) {
+	case *ast.Join:
+		n := *r
+		n.L = comma(r.L)
+		return &n
+	case *ast.Pivot:
+		n := *r
+		n.Input = comma(r.Input)
+		return &n
+	case *ast.Unpivot:
+		n := *r
+		n.Input = comma(r.Input)
+		return &n
+	}
+	return right
 }
 
 // joinRight joins a bound left side.
