@@ -157,19 +157,11 @@ func castStrict(s *Session, from, to schema.Type, mode CastMode) Kernel {
 // copyKernel copies its argument.
 func copyKernel(c *Ctx, args []*vector, out *vector) {
 	nulls := out.Nulls
-	column.Gather(out, args[0], allRows(c, args[0].Len))
+	out.Resize(0)
+	column.AppendRange(out, args[0], 0, c.Rows)
 	if out.Nulls == nil && nulls != nil {
 		out.Nulls = nulls
 	}
-}
-
-// allRows returns the row numbers 0 to n-1.
-func allRows(_ *Ctx, n int) []int32 {
-	rows := make([]int32, n)
-	for i := range rows {
-		rows[i] = int32(i)
-	}
-	return rows
 }
 
 // castNested casts arrays, maps and structs part by part.

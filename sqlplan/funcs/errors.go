@@ -58,7 +58,7 @@ func errIntervalOverflow(try string) *Error {
 }
 
 func errDecimalRange(value string, precision, scale int) *Error {
-	return NewError("NUMERIC_VALUE_OUT_OF_RANGE.WITH_SUGGESTION", "The "+value+" rounded half up from "+value+" cannot be represented as Decimal("+
+	return NewError("NUMERIC_VALUE_OUT_OF_RANGE.WITH_SUGGESTION", value+" cannot be represented as Decimal("+
 		strconv.Itoa(precision)+", "+strconv.Itoa(scale)+"). If necessary set "+ansiConfig+` to "false" to bypass this error, and return NULL instead.`,
 		map[string]string{"value": value, "precision": strconv.Itoa(precision), "scale": strconv.Itoa(scale), "config": ansiConfig})
 }

@@ -9,7 +9,7 @@ import (
 var (
 	scalarLists = [][]*Function{
 		arithmeticFunctions, comparisonFunctions, stringFunctions, concatFunctions, mathFunctions,
-		conditionalFunctions, likeFunctions, regexpFunctions, datetimeFunctions, datetimeTextFunctions, bitwiseFunctions, hashFunctions, nestedFunctions, arrayFunctions, arraySetFunctions, sequenceFunctions, mapFunctions, lambdaFunctions, lambdaMapFunctions, datetimeMakeFunctions, jsonFunctions, csvFunctions, variantFunctions, miscFunctions, encodeFunctions, urlFunctions, formatFunctions, numberFormatFunctions, bitmapFunctions,
+		conditionalFunctions, likeFunctions, regexpFunctions, datetimeFunctions, datetimeTextFunctions, bitwiseFunctions, hashFunctions, nestedFunctions, arrayFunctions, arraySetFunctions, sequenceFunctions, mapFunctions, lambdaFunctions, lambdaMapFunctions, datetimeMakeFunctions, aesFunctions, javaFunctions, jsonFunctions, csvFunctions, variantFunctions, miscFunctions, encodeFunctions, urlFunctions, formatFunctions, numberFormatFunctions, bitmapFunctions,
 	}
 	aggregateLists = [][]*Aggregate{basicAggregates, statAggregates, listAggregates, distinctAggregates, bitmapAggregates, histogramAggregates}
 	generatorLists = [][]*Generator{generators, nestedGenerators}

@@ -200,7 +200,9 @@ func shiftTime(s *Session, at, interval schema.Type, sign int64) Kernel {
 			if at.Kind == schema.Date {
 				d := text.AddMonths(int64(v.I32[v.Row(i)]), months) + days
 				if micros != 0 {
-					c.Fail(out, i, NewError("ILLEGAL_ARGUMENT", "Cannot add hours, minutes or seconds, milliseconds, microseconds to a date.", nil))
+					c.Fail(out, i, NewError("INVALID_INTERVAL_WITH_MICROSECONDS_ADDITION",
+						"Cannot add an interval to a date because its microseconds part is not 0. If necessary set "+ansiConfig+` to "false" to bypass this error.`,
+						map[string]string{"ansiConfig": ansiConfig}))
 					return
 				}
 				out.I32[i] = int32(d)
