@@ -6,7 +6,6 @@ import (
 
 	"pipelines/sqlplan/logical"
 	"pipelines/tables/column"
-	"pipelines/tables/schema"
 )
 
 // aggState makes an aggregate keep its groups over the steps.
@@ -29,7 +28,8 @@ type aggState struct {
 	log     changeLog
 	idle    idle
 	codec   *rowCodec   // states of a group
-	sets    []*rowCodec // arguments of distinct sets, by call
+	sets    []*setCodec // arguments of distinct sets, by call
+	scratch []byte
 	counts  OperatorCount
 	buf     []byte
 	// restored: expiry is filled when the first step begins.
@@ -46,10 +46,10 @@ func (bd *builder) aggregateState(a *aggregate) error {
 		for _, sc := range c.fn.State {
 			types = append(types, sc.StoredType())
 		}
-		var set *rowCodec
+		var set *setCodec
 		if c.distinct != nil {
 			c.distinct.chain = &chains{}
-			set = newRowCodec(exprTypes(c.call.Args))
+			set = newSetCodec(exprTypes(c.call.Args))
 		}
 		s.sets = append(s.sets, set)
 	}
@@ -215,12 +215,10 @@ func (s *aggState) groupKey(dst []byte, g int32) []byte {
 // group, i+1, the group's key with its length, the arguments.
 func (s *aggState) setKey(dst []byte, i int, g, entry int32) []byte {
 	dst = append(dst, s.a.table.groupOf(g), byte(i+1))
-	key := s.a.table.storedKey(nil, g)
-	dst = append(binary.AppendUvarint(dst, uint64(len(key))), key...)
+	s.scratch = s.a.table.storedKey(s.scratch[:0], g)
+	dst = appendLong(dst, s.scratch)
 	set := s.sets[i]
-	set.clear()
-	group := column.New(schema.Of(schema.Int32))
-	s.a.calls[i].distinct.table.appendKeys([]int32{entry}, append([]*column.Vector{group}, set.cols...))
+	set.load(s.a.calls[i].distinct.table, entry)
 	return set.encode(dst)
 }
 

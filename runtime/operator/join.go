@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"errors"
 	"sync"
 
 	"pipelines/sqlplan/funcs"
@@ -77,7 +78,7 @@ func (bd *builder) join(n *logical.Join, out port, phase int) (int, *mark, error
 		return bd.streamJoin(n, out, phase)
 	}
 	if n.Lateral {
-		panic("bug: operator: lateral join was not removed by rewrite")
+		return phase, nil, errors.New("build plan: a lateral join of this form is not supported")
 	}
 	j := &join{p: bd.p, out: out, n: n, sides: sidesOf(n), cols: n.Output(), drop: bd.drop, lanes: make([]joinLane, bd.env.Lanes)}
 	build, probe, buildKeys, probeKeys := n.Right, n.Left, n.RightKeys, n.LeftKeys

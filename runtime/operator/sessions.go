@@ -45,7 +45,7 @@ type sessions struct {
 	touched changeLog // keys of this step
 	counts  OperatorCount
 	codec   *rowCodec
-	sets    []*rowCodec
+	sets    []*setCodec
 	buf     []byte
 }
 

@@ -21,10 +21,10 @@ func (s *sessions) prepareState() error {
 		for _, sc := range c.fn.State {
 			types = append(types, sc.StoredType())
 		}
-		var set *rowCodec
+		var set *setCodec
 		if c.distinct != nil {
 			c.distinct.chain = &chains{}
-			set = newRowCodec(exprTypes(c.call.Args))
+			set = newSetCodec(exprTypes(c.call.Args))
 		}
 		s.sets = append(s.sets, set)
 	}
@@ -35,11 +35,8 @@ func (s *sessions) prepareState() error {
 // distinctArgs decodes the arguments of an entry of the set of call i. The
 // vectors are valid until the next call.
 func (s *sessions) distinctArgs(i int, entry int32) []*column.Vector {
-	set := s.sets[i]
-	set.clear()
-	group := column.New(schema.Of(schema.Int32))
-	s.calls[i].distinct.table.appendKeys([]int32{entry}, append([]*column.Vector{group}, set.cols...))
-	return set.cols
+	s.sets[i].load(s.calls[i].distinct.table, entry)
+	return s.sets[i].cols
 }
 
 // ID names the operator in the checkpoint.

@@ -203,6 +203,29 @@ func (c *rowCodec) decode(src []byte) error {
 	return decodeRow(src, c.cols)
 }
 
+// setCodec is a rowCodec for the arguments in a distinct set, whose keys start
+// with the group's number.
+type setCodec struct {
+	rowCodec
+	keys  []*column.Vector
+	entry [1]int32
+}
+
+func newSetCodec(args []schema.Type) *setCodec {
+	c := &setCodec{rowCodec: *newRowCodec(args)}
+	c.keys = append([]*column.Vector{column.New(schema.Of(schema.Int32))}, c.cols...)
+	return c
+}
+
+// load makes the scratch hold the arguments of an entry of the set.
+func (c *setCodec) load(set *groupTable, entry int32) {
+	for _, v := range c.keys {
+		v.Truncate(0)
+	}
+	c.entry[0] = entry
+	set.appendKeys(c.entry[:], c.keys)
+}
+
 // changeLog notes which numbers changed and which keys went since the last
 // changelog.
 type changeLog struct {
