@@ -2,6 +2,7 @@ package connector
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"pipelines/runtime/stream"
@@ -117,6 +118,10 @@ type EpochInfo struct {
 	Overwrite bool
 }
 
+// ErrCommitted says that the sink holds the epoch already. Recovery looks
+// before it commits, so this means another runner of the same flow.
+var ErrCommitted = errors.New("the epoch was committed by another run of the flow")
+
 // Sink takes a flow's rows.
 type Sink interface {
 	// Held looks what is committed under appID.
@@ -124,7 +129,8 @@ type Sink interface {
 	// Begin starts an epoch; whatever an earlier attempt left is dropped.
 	Begin(ctx context.Context, info EpochInfo) (Epoch, error)
 	// Commit makes a prepared epoch visible, also in another process than the
-	// one that prepared it, and is idempotent where the sink knows epochs.
+	// one that prepared it. A sink that knows epochs takes each once: one that
+	// it holds already is ErrCommitted and changes nothing.
 	Commit(ctx context.Context, info EpochInfo, token []byte) error
 	// Clean removes what crashed attempts of an application left behind.
 	Clean(ctx context.Context, appID string) error

@@ -124,8 +124,8 @@ func (s *Sink) Commit(ctx context.Context, info connector.EpochInfo, raw []byte)
 		return err
 	}
 	_, err = tx.Commit(ctx)
-	if done, ok := errors.AsType[*tables.CommittedError](err); ok && done.Stored >= info.Epoch && !errors.Is(err, tables.ErrConflict) {
-		return nil // an earlier attempt of this very epoch; a live rival is ErrConflict
+	if _, ok := errors.AsType[*tables.CommittedError](err); ok {
+		return fmt.Errorf("%w: %w", connector.ErrCommitted, err)
 	}
 	if err != nil {
 		return err
