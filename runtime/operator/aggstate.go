@@ -6,6 +6,7 @@ import (
 
 	"pipelines/sqlplan/logical"
 	"pipelines/tables/column"
+	"pipelines/tables/schema"
 )
 
 // aggState makes an aggregate keep its groups over the steps.
