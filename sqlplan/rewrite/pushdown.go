@@ -47,10 +47,25 @@ func (c *Context) push(n logical.Node, conds []logical.Expr) logical.Node {
 	return filtered(n, stay)
 }
 
+// filtered keeps the rows for which all conditions hold. A condition that can
+// fail gets a filter of its own above those that may be null: AND evaluates
+// its later operands for a null, a filter does not let the row through.
 func filtered(n logical.Node, conds []logical.Expr) logical.Node {
-	if cond := logical.Conjunction(conds); cond != nil {
-		return &logical.Filter{Input: n, Cond: cond}
+	var group []logical.Expr
+	null := false
+	flush := func() {
+		if cond := logical.Conjunction(group); cond != nil {
+			n = &logical.Filter{Input: n, Cond: cond}
+		}
+		group, null = nil, false
 	}
+	for _, e := range conds {
+		if null && logical.CanFail(e) {
+			flush()
+		}
+		group, null = append(group, e), null || e.Nullable()
+	}
+	flush()
 	return n
 }
 
@@ -240,10 +255,15 @@ func (c *Context) pushJoin(j *logical.Join, conds []logical.Expr) logical.Node {
 	return filtered(logical.SplitJoin(&m), stay)
 }
 
+// inJoin reports a condition of WHERE that may become one of the join.
+func inJoin(e logical.Expr) bool {
+	return logical.Volatility(e) < funcs.Volatile && !logical.HasSubquery(e) && !logical.CanFail(e)
+}
+
 func joinable(conds []logical.Expr) []logical.Expr {
 	var out []logical.Expr
 	for _, e := range conds {
-		if logical.Volatility(e) < funcs.Volatile && !logical.HasSubquery(e) {
+		if inJoin(e) {
 			out = append(out, e)
 		}
 	}
@@ -253,7 +273,7 @@ func joinable(conds []logical.Expr) []logical.Expr {
 func notJoinable(conds []logical.Expr) []logical.Expr {
 	var out []logical.Expr
 	for _, e := range conds {
-		if logical.Volatility(e) == funcs.Volatile || logical.HasSubquery(e) {
+		if !inJoin(e) {
 			out = append(out, e)
 		}
 	}

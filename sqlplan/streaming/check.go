@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"pipelines/spec/diag"
+	"pipelines/sqlplan/funcs"
 	"pipelines/sqlplan/logical"
 )
 
@@ -90,8 +91,21 @@ func prepare(n logical.Node) logical.Node {
 		if f, ok := m.(*logical.Filter); ok {
 			if j, ok := f.Input.(*logical.Join); ok && bothStream(j) && isInner(j) && !logical.HasSubquery(f.Cond) {
 				k := *j
-				k.Cond = logical.Conjunction(append(logical.Conjuncts(j.Cond), logical.Conjuncts(f.Cond)...))
-				return logical.SplitJoin(&k)
+				conds := append([]logical.Expr(nil), logical.Conjuncts(j.Cond)...)
+				var stay []logical.Expr
+				for _, e := range logical.Conjuncts(f.Cond) {
+					if logical.CanFail(e) || logical.Volatility(e) == funcs.Volatile {
+						stay = append(stay, e)
+					} else {
+						conds = append(conds, e)
+					}
+				}
+				k.Cond = logical.Conjunction(conds)
+				joined := logical.Node(logical.SplitJoin(&k))
+				if cond := logical.Conjunction(stay); cond != nil {
+					return &logical.Filter{Input: joined, Cond: cond}
+				}
+				return joined
 			}
 		}
 		if j, ok := m.(*logical.Join); ok && bothStream(j) {
