@@ -333,3 +333,8 @@ func rowError(err error) error {
 	}
 	return fmt.Errorf("evaluate row: %w", err)
 }
+
+// SetFile says which file the next batches of a lane were read from, for
+// input_file_name() and the like. It is called by the goroutine that pushes
+// the lane.
+func (p *Plan) SetFile(lane int, f funcs.FileInfo) { p.evals[lane].File = f }
