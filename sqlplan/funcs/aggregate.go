@@ -28,7 +28,8 @@ type BoundAggregate struct {
 	Version int
 	// State declares the state columns; see States.
 	State []StateColumn
-	// Update folds row rows[k] of args into group groups[k] for each k.
+	// Update folds row rows[k] of args into group groups[k] for each k. The
+	// args are flat or constant vectors, never dictionaries.
 	Update func(c *Ctx, st *States, groups, rows []int32, args []*column.Vector)
 	// Merge folds row rows[k] of other into group groups[k] of st.
 	Merge func(c *Ctx, st *States, groups, rows []int32, other *States)

@@ -2,6 +2,11 @@
 // rule, doc and kernel, and the contract between those kernels and whoever
 // evaluates them.
 //
+// To add a function: a value in the list of its file, made by define (one
+// check an argument) or custom (code), with usage, one line of doc, an example
+// and its result, which TestExamples of sqlplan/expr runs. The lists are
+// gathered in list.go.
+//
 // Reading order: Error (a row's failure), Session (what settings a function
 // may see), Arg and Bound (resolution of a scalar function), Ctx and Kernel
 // (evaluation), Aggregate and States, Generator, list.go (what exists).

@@ -280,11 +280,14 @@ func appendCount(dst []byte, n int, large bool) []byte {
 }
 
 // Value appends a value that was made elsewhere, with its names taken over.
-func (b *Builder) Value(v Value) { b.copy(v, 0) }
+func (b *Builder) Value(v Value) {
+	w := walk{left: len(v.value)}
+	b.copy(&w, v, 0)
+}
 
-func (b *Builder) copy(v Value, depth int) {
+func (b *Builder) copy(w *walk, v Value, depth int) {
 	kind := v.Kind()
-	if depth > MaxDepth {
+	if !w.enter(depth) {
 		kind = Invalid
 	}
 	switch kind {
@@ -295,7 +298,7 @@ func (b *Builder) copy(v Value, depth int) {
 		l := v.layout()
 		for i := range v.Len() {
 			b.Field(m, v.name(l, i))
-			b.copy(v.element(l, i), depth+1)
+			b.copy(w, v.element(l, i), depth+1)
 		}
 		if b.EndObject(m) != nil { // only in damaged values
 			b.b, b.fields = b.b[:m.bytes], b.fields[:m.list]
@@ -306,7 +309,7 @@ func (b *Builder) copy(v Value, depth int) {
 		l := v.layout()
 		for i := range v.Len() {
 			b.Element(m)
-			b.copy(v.element(l, i), depth+1)
+			b.copy(w, v.element(l, i), depth+1)
 		}
 		b.EndArray(m)
 	default:

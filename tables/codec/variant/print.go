@@ -23,12 +23,13 @@ func (v Value) AppendJSON(dst []byte, zone *text.Zone) []byte {
 	if zone == nil {
 		zone = utc
 	}
-	return v.appendJSON(dst, zone, 0)
+	w := walk{left: len(v.value)}
+	return w.appendJSON(dst, v, zone, 0)
 }
 
-func (v Value) appendJSON(dst []byte, zone *text.Zone, depth int) []byte {
+func (w *walk) appendJSON(dst []byte, v Value, zone *text.Zone, depth int) []byte {
 	kind := v.Kind()
-	if depth > MaxDepth {
+	if !w.enter(depth) {
 		kind = Invalid
 	}
 	switch kind {
@@ -40,7 +41,7 @@ func (v Value) appendJSON(dst []byte, zone *text.Zone, depth int) []byte {
 				dst = append(dst, ',')
 			}
 			dst = append(appendQuoted(dst, v.name(l, i)), ':')
-			dst = v.element(l, i).appendJSON(dst, zone, depth+1)
+			dst = w.appendJSON(dst, v.element(l, i), zone, depth+1)
 		}
 		return append(dst, '}')
 	case Array:
@@ -50,7 +51,7 @@ func (v Value) appendJSON(dst []byte, zone *text.Zone, depth int) []byte {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			dst = v.element(l, i).appendJSON(dst, zone, depth+1)
+			dst = w.appendJSON(dst, v.element(l, i), zone, depth+1)
 		}
 		return append(dst, ']')
 	case String:

@@ -401,13 +401,24 @@ func Valid(value, metadata []byte) bool {
 	}
 	v := Value{value, metadata}
 	n, ok := v.size()
-	return ok && n == len(value) && v.valid(0)
+	w := walk{left: len(value)}
+	return ok && n == len(value) && w.valid(v, 0)
 }
 
-func (v Value) valid(depth int) bool {
+// walk bounds how many values are visited: where elements do not share bytes,
+// there are no more of them than bytes.
+type walk struct{ left int }
+
+// enter reports whether one more value may be visited at the depth.
+func (w *walk) enter(depth int) bool {
+	w.left--
+	return w.left >= 0 && depth <= MaxDepth
+}
+
+func (w *walk) valid(v Value, depth int) bool {
 	k := v.Kind()
 	n, ok := v.size()
-	if k == Invalid || !ok || n > len(v.value) || depth > MaxDepth {
+	if k == Invalid || !ok || n > len(v.value) || !w.enter(depth) {
 		return false
 	}
 	if k != Object && k != Array {
@@ -422,7 +433,7 @@ func (v Value) valid(depth int) bool {
 				return false
 			}
 		}
-		if !v.element(l, i).valid(depth + 1) {
+		if !w.valid(v.element(l, i), depth+1) {
 			return false
 		}
 	}
