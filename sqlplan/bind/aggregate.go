@@ -106,6 +106,13 @@ func (b *Binder) aggCall(e *ast.Call, name string, fn *funcs.Aggregate, v *env) 
 		return call, "", false
 	}
 	txt, ok := b.resolveAgg(e, name, fn, args, &call)
+	if orderedSet[name] && len(args) > 1 {
+		txt = name + "(" + args[1].text + ") WITHIN GROUP (ORDER BY " + args[0].text
+		if e.WithinGroup[0].Desc {
+			txt += " DESC"
+		}
+		txt += ")"
+	}
 	return call, txt + filterText, ok
 }
 
