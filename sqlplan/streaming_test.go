@@ -103,9 +103,6 @@ func ddl(t *testing.T, s string) schema.Schema {
 // planned; here they are refused at once.
 var inFirstBatch = map[string]string{"join-chained-three.yml": "MULTIPLE_EVENT_TIME_COLUMNS"}
 
-// acceptedHere are cases that Spark's parser refuses without a reason.
-var acceptedHere = map[string]bool{"err-watermark-quoted-interval.yml": true}
-
 // TestStreamingConformance compiles the golden streaming queries: what Spark
 // refuses is refused with its class, the rest compiles with its columns.
 func TestStreamingConformance(t *testing.T) {
@@ -119,9 +116,6 @@ func TestStreamingConformance(t *testing.T) {
 		c := readCase(t, f)
 		if w, ok := inFirstBatch[name]; ok {
 			c.errClass, c.hasError = w, true
-		}
-		if acceptedHere[name] {
-			c.hasError, c.errClass = false, ""
 		}
 		mode := map[string]logical.OutputMode{"append": logical.Append, "update": logical.Update, "complete": logical.Complete}[c.mode]
 		opts := sqlplan.Options{Mode: mode, Wanted: sqlplan.Stream, Name: "t"}
@@ -159,7 +153,7 @@ func TestStreamingConformance(t *testing.T) {
 			for _, f := range p.Schema.Fields {
 				fields = append(fields, f.Name+" "+f.Type.String())
 			}
-			if g := strings.Join(fields, ", "); g != c.output && !c.hasThen && !acceptedHere[name] {
+			if g := strings.Join(fields, ", "); g != c.output && !c.hasThen {
 				t.Errorf("%s: columns %s, want %s", name, g, c.output)
 				continue
 			}
