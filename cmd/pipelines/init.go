@@ -36,7 +36,11 @@ func isProjectName(s string) bool {
 
 // makeProject writes the sample in a new or empty folder.
 func (a *app) makeProject(dir string) error {
-	name := filepath.Base(filepath.Clean(dir))
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	name := filepath.Base(abs)
 	if !isProjectName(name) {
 		return usageError{fmt.Errorf("%q is no name for a project: use letters, digits, - and _", name)}
 	}
