@@ -22,3 +22,12 @@ cd shop
 call validate
 call graph
 call run
+call sql -c 'SELECT * FROM daily ORDER BY day, country'
+printf '\n# new files arrive\n'
+say 'cp next/orders/* landing/orders/'
+cp next/orders/* landing/orders/
+call run
+call tables
+for t in 'orders ORDER BY id' 'large_orders ORDER BY id' 'daily ORDER BY day, country' 'top_items'; do
+  call sql -c "SELECT * FROM $t"
+done

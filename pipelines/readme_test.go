@@ -68,10 +68,14 @@ func steady(s string) string {
 	return s
 }
 
-// binary builds the command once for the tests of this package that run it.
+// binary builds the command for the tests that run it. It stays in bin/, so
+// that only a change links it again.
 func binary(t *testing.T) string {
 	t.Helper()
-	bin := filepath.Join(t.TempDir(), "pipelines")
+	bin, err := filepath.Abs("../bin/test/pipelines")
+	if err != nil {
+		t.Fatal(err)
+	}
 	out, err := exec.Command("go", "build", "-o", bin, "../cmd/pipelines").CombinedOutput()
 	if err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
