@@ -110,7 +110,10 @@ type Held struct {
 type EpochInfo struct {
 	AppID string
 	Epoch int64
-	Mode  logical.OutputMode
+	// Now is the epoch's wall time in microseconds, the same when it is run
+	// again.
+	Now  int64
+	Mode logical.OutputMode
 	// Info is stored with the commit (offsets, watermarks) where the sink can.
 	Info map[string]string
 	// Overwrite replaces all rows of the target (full refresh, materialized

@@ -155,7 +155,7 @@ func (e *Execution) report(p Progress) {
 
 func (e *Execution) info(in checkpoint.Intent) connector.EpochInfo {
 	info := connector.EpochInfo{
-		AppID: e.o.DB.Identity().AppID, Epoch: in.Epoch, Mode: e.o.Mode,
+		AppID: e.o.DB.Identity().AppID, Epoch: in.Epoch, Now: in.Now, Mode: e.o.Mode,
 		Overwrite: e.o.Overwrite && in.Epoch == 0,
 		Info:      map[string]string{"flow": e.o.Flow, "epoch": fmt.Sprint(in.Epoch)},
 	}

@@ -1,6 +1,9 @@
 package flow
 
-import "pipelines/runtime/checkpoint"
+import (
+	"pipelines/runtime/checkpoint"
+	"pipelines/runtime/connector"
+)
 
 // stateChanges collects what the step changed in each stateful operator.
 func (e *Execution) stateChanges() []checkpoint.StateChange {
@@ -10,7 +13,7 @@ func (e *Execution) stateChanges() []checkpoint.StateChange {
 			out = append(out, checkpoint.StateChange{Operator: h.ID(), Entry: checkpoint.Entry{Key: key, Value: value}})
 		})
 	}
-	return out
+	return e.sinkChanges(out)
 }
 
 // restoreState hands each stateful operator what the checkpoint holds of it.
@@ -20,7 +23,7 @@ func (e *Execution) restoreState() error {
 			return err
 		}
 	}
-	return nil
+	return e.startSink()
 }
 
 // meanings says what each stateful operator's entries mean.
@@ -28,6 +31,9 @@ func (e *Execution) meanings() map[string]string {
 	out := map[string]string{}
 	for _, h := range e.plan.State() {
 		out[h.ID()] = h.Meaning()
+	}
+	if s, ok := e.o.Sink.(connector.Stateful); ok {
+		out[s.StateID()] = s.Meaning()
 	}
 	return out
 }
