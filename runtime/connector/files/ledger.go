@@ -16,6 +16,10 @@ type taken struct {
 	log   int64 // the offset under which it was planned
 	mtime int64
 	size  int64
+	// version is a hash of the store's version of the file (on a disk: the
+	// node), so that a file which was replaced is told from the old one also
+	// when size and time are equal.
+	version uint64
 }
 
 // ledger is the set of files that were planned, by identity.
@@ -42,7 +46,7 @@ func (l *ledger) load(read connector.Ledger) error {
 func (t taken) encode() []byte {
 	b := binary.AppendUvarint(nil, uint64(t.log))
 	b = binary.AppendVarint(b, t.mtime)
-	return binary.AppendVarint(b, t.size)
+	return binary.LittleEndian.AppendUint64(binary.AppendVarint(b, t.size), t.version)
 }
 
 func decodeTaken(b []byte) (taken, error) {
@@ -55,10 +59,10 @@ func decodeTaken(b []byte) (taken, error) {
 		return taken{}, errEntry
 	}
 	size, k := binary.Varint(b[n+m:])
-	if k <= 0 {
+	if k <= 0 || len(b) != n+m+k+8 {
 		return taken{}, errEntry
 	}
-	return taken{log: int64(log), mtime: mtime, size: size}, nil
+	return taken{log: int64(log), mtime: mtime, size: size, version: binary.LittleEndian.Uint64(b[n+m+k:])}, nil
 }
 
 func (l *ledger) add(id string, t taken) {

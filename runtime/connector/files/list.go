@@ -3,6 +3,7 @@ package files
 import (
 	"context"
 	"fmt"
+	"hash/fnv"
 	"path"
 	"sort"
 	"strings"
@@ -15,6 +16,8 @@ type file struct {
 	key   string
 	mtime int64 // microseconds
 	size  int64
+	// version is a hash of the store's version; 0: it has none.
+	version uint64
 }
 
 // names lists the keys that belong to the source, without looking at the
@@ -111,7 +114,13 @@ func (o *Options) stat(ctx context.Context, key string) (file, error) {
 	if err != nil {
 		return file{}, fmt.Errorf("look at %s: %w", path.Join(o.Root, key), err)
 	}
-	return file{key: key, mtime: info.ModTime.UnixMicro(), size: info.Size}, nil
+	f := file{key: key, mtime: info.ModTime.UnixMicro(), size: info.Size}
+	if info.Version != "" {
+		h := fnv.New64a()
+		h.Write([]byte(info.Version))
+		f.version = h.Sum64()
+	}
+	return f, nil
 }
 
 // sortFiles orders files as they are taken.

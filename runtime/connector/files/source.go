@@ -106,7 +106,7 @@ func (s *Source) lookForChanges(ctx context.Context, keys []string) error {
 		}
 		id := s.o.identity(key)
 		t := s.ledger.known[id]
-		if t.size != f.size || t.mtime != f.mtime {
+		if t.size != f.size || t.mtime != f.mtime || t.version != f.version {
 			s.notes = append(s.notes, fmt.Sprintf("%s changed after it was read; it is not read again", path.Join(s.o.Root, key)))
 		}
 	}
@@ -134,7 +134,7 @@ func (s *Source) Plan(ctx context.Context, from stream.Offset, opts connector.Pl
 	p.To, p.Splits = formatOffset(log), n
 	s.recent, s.recentLog = append([]file(nil), s.waiting[:n]...), log
 	for _, f := range s.recent {
-		t := taken{log: log, mtime: f.mtime, size: f.size}
+		t := taken{log: log, mtime: f.mtime, size: f.size, version: f.version}
 		id := s.o.identity(f.key)
 		if s.o.NameOnly {
 			if _, again := s.ledger.known[id]; again {
