@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 type order struct {
 	Dir         string
 	Trigger     string
-	FullRefresh []string
+	FullRefresh []string // with --cascade
 	Lanes, Rows int
 	// Point and Nth say at which border it kills itself; Wait makes it stand
 	// still there until its standard input ends instead.
@@ -75,7 +75,7 @@ func childMain(text string) int {
 		}
 		return syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	}
-	res, err := runIn(o.Dir, pipelines.RunOptions{Trigger: o.Trigger, FullRefresh: o.FullRefresh, Lanes: o.Lanes, BatchRows: o.Rows, At: at})
+	res, err := runIn(o.Dir, pipelines.RunOptions{Trigger: o.Trigger, FullRefresh: o.FullRefresh, Cascade: true, Lanes: o.Lanes, BatchRows: o.Rows, At: at})
 	if err == nil {
 		err = failures(res)
 	}
