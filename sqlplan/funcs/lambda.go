@@ -502,6 +502,13 @@ func (st *foldState) step(c *Ctx, args []*vector, acc *vector, n, k int) *vector
 	}
 	r := c.runLambda(args, 2, []*vector{acc, x}, st.rows[:n])
 	x.Release()
+	if acc.Errs.Any() { // a failed row stays failed whatever the function does
+		kept := c.Pool.Vector(r.Type)
+		column.AppendRange(kept, r, 0, n)
+		acc.Errs.Each(kept.FailOver)
+		r.Release()
+		r = kept
+	}
 	acc.Release()
 	return r
 }
