@@ -21,7 +21,7 @@ type builder struct {
 // Build makes the physical plan of root.
 func Build(root logical.Node, env Env) (*Plan, error) {
 	env.Lanes = max(env.Lanes, 1)
-	p := &Plan{env: env}
+	p := &Plan{env: env, static: map[int]*join{}}
 	for range env.Lanes {
 		p.evals = append(p.evals, &expr.Evaluation{Session: env.Session, Pool: env.Pool})
 	}

@@ -30,6 +30,11 @@ type join struct {
 	groups  []int32
 	nullKey bool // null-aware: a build row has a null key
 	lanes   []joinLane
+
+	// reusable: the build side is one static scan under a stream. built says
+	// that it is complete, reuse that the next step shall keep it, using that
+	// this one does.
+	reusable, built, reuse, using bool
 }
 
 // joinSides says which side is which and what happens without a match.
@@ -101,9 +106,14 @@ func (bd *builder) join(n *logical.Join, out port, phase int) (int, *mark, error
 	j.store = newRowStore(bd.env.Pool, build.Output())
 	j.table = newGroupTable(exprTypes(buildKeys))
 	bd.add(j)
+	first := len(bd.p.scans)
 	last, bm, err := bd.build(build, &buildPort{j}, phase)
 	if err != nil {
 		return phase, nil, err
+	}
+	if probe.Streaming() && !j.sides.buildOuter && isPlain(build) {
+		j.reusable = true
+		bd.p.static[first] = j
 	}
 	end, pm, err := bd.build(probe, &probePort{j}, last+1)
 	if err != nil {
@@ -113,7 +123,10 @@ func (bd *builder) join(n *logical.Join, out port, phase int) (int, *mark, error
 }
 
 func (j *join) begin(*stepState) error {
-	j.reset()
+	j.using, j.reuse = j.reuse, false
+	if !j.using {
+		j.reset()
+	}
 	return nil
 }
 
@@ -121,7 +134,7 @@ func (j *join) reset() {
 	j.store.reset()
 	j.table.reset()
 	j.lists.reset()
-	j.nullKey = false
+	j.nullKey, j.built = false, false
 	for i := range j.lanes {
 		j.lanes[i].matched = nil
 	}
@@ -132,7 +145,10 @@ func (j *join) close() { j.store.reset() }
 // buildPort takes the build side.
 type buildPort struct{ j *join }
 
-func (b *buildPort) end() error { return nil }
+func (b *buildPort) end() error {
+	b.j.built = true
+	return nil
+}
 
 func (b *buildPort) push(lane int, batch *column.Batch) error {
 	j := b.j
@@ -212,7 +228,9 @@ func (p *probePort) end() error {
 	if err := p.j.emitUnmatched(); err != nil {
 		return err
 	}
-	p.j.reset()
+	if !p.j.reusable {
+		p.j.reset()
+	}
 	return p.j.out.end()
 }
 
@@ -482,4 +500,35 @@ func (j *join) pushUnmatched(ids []int32) error {
 	}
 	b.Len = len(ids)
 	return pushFresh(j.out, 0, b)
+}
+
+// isPlain reports whether n is a scan under filters and projections that give
+// the same in each step.
+func isPlain(n logical.Node) bool {
+	switch x := n.(type) {
+	case *logical.Scan:
+		return true
+	case *logical.Filter:
+		return logical.Volatility(x.Cond) == funcs.Immutable && isPlain(x.Input)
+	case *logical.Project:
+		for _, e := range x.Exprs {
+			if logical.Volatility(e.Expr) != funcs.Immutable {
+				return false
+			}
+		}
+		return isPlain(x.Input)
+	}
+	return false
+}
+
+// Reuse asks that the next step keeps what the last one read from a static
+// scan. When it returns true the scan counts as ended in that step: the flow
+// neither pushes nor ends it. It is for a relation that has not changed.
+func (p *Plan) Reuse(scan int) bool {
+	j := p.static[scan]
+	if j == nil || !j.built {
+		return false
+	}
+	j.reuse = true
+	return true
 }

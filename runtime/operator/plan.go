@@ -121,7 +121,8 @@ type Plan struct {
 	marks  []*watermark
 	root   *mark
 	expect []*expect
-	limits []*limit // of bounded inputs
+	limits []*limit      // of bounded inputs
+	static map[int]*join // scans that a join may keep
 
 	step    stepState
 	evals   []*expr.Evaluation
@@ -152,6 +153,9 @@ func (p *Plan) Begin(s stream.Step) error {
 		if err := u.begin(&p.step); err != nil {
 			return err
 		}
+	}
+	for scan, j := range p.static {
+		p.ports[scan].ended = j.using
 	}
 	p.propagate()
 	return p.advance()

@@ -99,7 +99,7 @@ func BenchmarkSessions(b *testing.B) {
 		Input:  &logical.SessionWindow{Input: e, Time: cols[0].Ref(), Gap: optest.Value(schema.Of(schema.DayTimeInterval), 1*sec), Column: sw},
 		Groups: []logical.Alias{{Expr: sw.Ref(), Attr: sw}, {Expr: cols[1].Ref(), Attr: cols[1]}},
 		Aggs:   []logical.AggCall{optest.Count(20)}, State: &logical.StateInfo{ID: "sessions", EventTime: 10, IsWindow: true},
-	}, 20000)
+	}, 5000)
 }
 
 func BenchmarkDedup(b *testing.B) {

@@ -358,3 +358,23 @@ func TestPanes(t *testing.T) {
 		slow.r.Close()
 	}
 }
+
+func TestStaticJoin(t *testing.T) {
+	for _, o := range []optest.Options{{}, {Reuse: true}, {Reuse: true, Lanes: 2, BatchSize: 1}} {
+		e, cols := events("e", 1, 0)
+		s := table("s", 5)
+		j := &logical.Join{Left: e, Right: s, Type: logical.LeftJoin, LeftKeys: []logical.Expr{cols[1].Ref()}, RightKeys: []logical.Expr{ref(s, 1)}, NullSafe: []bool{false}}
+		d := drive(t, j, o, nil)
+		one := optest.Row{int64(1), "a", nil}
+		none := optest.Row{nil, nil, nil}
+		d.batch(optest.Input{"e": {ev(1, "a")}, "s": {one}}, append(ev(1, "a"), one...))
+		if o.Reuse {
+			d.batch(optest.Input{"e": {ev(2, "a"), ev(3, "b")}}, append(ev(2, "a"), one...), append(ev(3, "b"), none...))
+			d.batch(optest.Input{"e": {ev(2, "a")}}, append(ev(2, "a"), one...))
+		} else {
+			d.batch(optest.Input{"e": {ev(2, "a")}}, append(ev(2, "a"), none...))
+		}
+		d.batch(optest.Input{"e": {ev(4, "b")}, "s": {{int64(2), "b", nil}}}, append(ev(4, "b"), int64(2), "b", nil))
+		d.r.Close()
+	}
+}

@@ -55,7 +55,7 @@ type topN struct {
 	restored bool
 }
 
-const maxTopN = 1000
+const maxTopN = 100
 
 // topNLimit finds how many rows of each partition a filter above the window
 // keeps; 0 when it is not of that form.

@@ -33,6 +33,8 @@ type Options struct {
 	// Dictionary and Constant turn columns into those forms where they can.
 	Dictionary, Constant bool
 	Seed                 uint64
+	// Reuse keeps static inputs that a step does not give.
+	Reuse bool
 	// Memory is Env.Memory.
 	Memory int64
 	// Resume closes the plan after every step and goes on with a new one from
@@ -82,7 +84,8 @@ type Runner struct {
 	out  []Row
 	rng  *rand.Rand
 	// log is what a checkpoint would hold: entries by operator.
-	log map[string][]entry
+	log  map[string][]entry
+	kept map[int]bool // scans that are not read in this step
 	// Times are the event times of the last step.
 	Times map[string]int64
 }
@@ -171,6 +174,11 @@ func (r *Runner) save() {
 type entry struct{ key, value []byte }
 
 func (r *Runner) run(s stream.Step, in Input) error {
+	r.kept = map[int]bool{}
+	for i, sc := range r.plan.Scans() {
+		_, given := in[sc.Scan.Relation.ID]
+		r.kept[i] = r.o.Reuse && !given && !sc.Scan.Relation.Streaming && r.plan.Reuse(i)
+	}
 	if err := r.plan.Begin(s); err != nil {
 		return err
 	}
@@ -181,7 +189,7 @@ func (r *Runner) run(s stream.Step, in Input) error {
 	}
 	for phase := 0; phase <= last; phase++ {
 		for i, sc := range scans {
-			if sc.Phase != phase {
+			if sc.Phase != phase || r.kept[i] {
 				continue
 			}
 			if err := r.feed(i, sc.Scan, in[sc.Scan.Relation.ID]); err != nil {
