@@ -12,7 +12,9 @@ type bench struct {
 	bin, nexmark, dir string
 	runs              int
 	small, large      int64
+	epochsLarge       int
 	only              string
+	peer              string
 }
 
 func main() {
@@ -23,6 +25,8 @@ func main() {
 	flag.IntVar(&b.runs, "runs", 3, "runs of each workload; the median counts")
 	flag.Int64Var(&b.small, "small", 1_000_000, "events of the small size")
 	flag.Int64Var(&b.large, "large", 4_000_000, "events of the large size")
+	flag.IntVar(&b.epochsLarge, "epochs", 1000, "epochs of the larger run of small epochs")
+	flag.StringVar(&b.peer, "peer", "", "a Python with duckdb: W1 is also run by it, in the same minutes")
 	flag.StringVar(&b.only, "only", "", "only workloads whose name contains this")
 	flag.Parse()
 	if err := b.all(); err != nil {
@@ -38,13 +42,15 @@ func (b *bench) all() error {
 			return err
 		}
 	}
-	for _, f := range []func() error{b.json, b.formats, b.memory, b.start, b.validate} {
+	for _, f := range []func() error{b.json, b.formats, b.memory, b.start, b.epochs, b.idle, b.validate} {
 		if err := f(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+func slug(name string) string { return strings.NewReplacer(" ", "-", ">", "", ",", "").Replace(name) }
 
 func (b *bench) wanted(name string) bool { return strings.Contains(name, b.only) }
 
@@ -60,7 +66,7 @@ func (b *bench) data(n int64) (string, error) {
 
 // run measures a workload over n events and checks its answer.
 func (b *bench) run(w workload, n int64) (usage, error) {
-	dir := filepath.Join(b.dir, "project", strings.NewReplacer(" ", "-", ">", "").Replace(w.name))
+	dir := filepath.Join(b.dir, "project", slug(w.name))
 	if err := w.write(dir); err != nil {
 		return usage{}, err
 	}
@@ -109,7 +115,43 @@ func (b *bench) json() error {
 	if !b.wanted("json") {
 		return nil
 	}
-	return b.sizes(w1, b.data)
+	if err := b.sizes(w1, b.data); err != nil {
+		return err
+	}
+	bytes, err := disk(filepath.Join(b.dir, "project", slug(w1("").name), "state", "tables"))
+	if err != nil {
+		return err
+	}
+	bids := b.large / 50 * 46
+	fmt.Printf("%-36s %10d  %.1f bytes a bid\n", "W1 on disk", b.large, float64(bytes)/float64(bids))
+	if b.peer == "" {
+		return nil
+	}
+	return b.duckdb()
+}
+
+// duckdb runs W1 by DuckDB: read_json to Parquet.
+func (b *bench) duckdb() error {
+	var us [2]usage
+	for i, n := range []int64{b.small, b.large} {
+		data, err := b.data(n)
+		if err != nil {
+			return err
+		}
+		us[i], err = median(b.runs, func() (usage, error) {
+			u, out, err := call(b.peer, ".", filepath.Join("docs", "bench", "w1_duckdb.py"), data, filepath.Join(b.dir, "w1-duckdb.parquet"))
+			if got := strings.TrimSpace(string(out)); err == nil && got != w1Answers[n] {
+				err = fmt.Errorf("DuckDB, %d events: %s", n, got)
+			}
+			return u, err
+		})
+		if err != nil {
+			return err
+		}
+		fmt.Printf("%-36s %10d  %s  %6.2f M/CPU s\n", "W1 by DuckDB -> Parquet", n, us[i], float64(n)/us[i].cpu.Seconds()/1e6)
+	}
+	fmt.Printf("%-36s %10s  steady %.2f M events per CPU second\n", "W1 by DuckDB -> Parquet", "", float64(b.large-b.small)/(us[1].cpu-us[0].cpu).Seconds()/1e6)
+	return nil
 }
 
 // formats writes the bids as CSV and Parquet by the program itself, then
