@@ -144,7 +144,7 @@ func (a *aggregate) fold(n int, vecs []*column.Vector, rows []int32) error {
 	}
 	a.seen++
 	if m := a.p.env.Memory; m > 0 && a.seen%64 == 0 && a.bytes() > m {
-		return overBudget("aggregate", m)
+		return overBudget(label("aggregate", a.n.State), m)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"pipelines/runtime/operator"
@@ -286,4 +287,19 @@ func TestRowErrors(t *testing.T) {
 	optest.Matrix(t, guarded, in, []optest.Row{{int64(7), int64(7)}, {int64(4), int64(9)}}, true)
 	dropped := &logical.Expect{Input: p, DropErrors: true}
 	optest.Matrix(t, dropped, in, []optest.Row{{int64(7), int64(7)}, {int64(4), int64(9)}}, true)
+}
+
+func TestMemoryBound(t *testing.T) {
+	s := table("t", 1)
+	in := optest.Input{"t": randomRows(9, 5000, 5000)}
+	for name, n := range map[string]logical.Node{
+		"sort":      &logical.Sort{Input: s, Keys: []logical.SortKey{{Expr: ref(s, 0)}}, Limit: -1},
+		"aggregate": &logical.Aggregate{Input: s, Groups: []logical.Alias{{Expr: ref(s, 1), Attr: s.Columns[1]}, {Expr: ref(s, 2), Attr: s.Columns[2]}}},
+		"distinct":  &logical.Distinct{Input: s},
+	} {
+		_, err := optest.Query(t, n, optest.Options{Memory: 10000, BatchSize: 50}, in)
+		if err == nil || !strings.HasPrefix(err.Error(), name+":") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }

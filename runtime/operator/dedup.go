@@ -142,7 +142,7 @@ func (d *dedup) first(lane int, b *column.Batch) ([]int32, error) {
 	d.groups = grow(d.groups, len(rows))
 	d.table.assign(d.keys, rows, d.groups)
 	if m := d.p.env.Memory; m > 0 && d.table.bytes() > m {
-		return nil, overBudget("deduplicate", m)
+		return nil, overBudget(label("deduplicate", d.n.State), m)
 	}
 	fresh := d.table.fresh
 	keep := make([]int32, 0, len(fresh))

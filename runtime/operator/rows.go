@@ -155,6 +155,14 @@ func (s *rowStore) reset() {
 	s.chunks, s.starts, s.rows = s.chunks[:0], s.starts[:0], 0
 }
 
+// label names an operator in messages: its kind and, when it has state, its id.
+func label(kind string, state *logical.StateInfo) string {
+	if state == nil || state.ID == "" {
+		return kind
+	}
+	return kind + " " + state.ID
+}
+
 // overBudget is the error of a blocking operator that needs too much memory.
 func overBudget(name string, bound int64) error {
 	return fmt.Errorf("%s: the rows do not fit into the memory bound of %d bytes; raise memory or reduce the input", name, bound)

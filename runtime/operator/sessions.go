@@ -182,7 +182,7 @@ func (s *sessions) fold(n int, vecs []*column.Vector, rows []int32) error {
 		s.pending.rows, s.pending.groups = append(s.pending.rows, r), append(s.pending.groups, g)
 	}
 	if m := s.p.env.Memory; m > 0 && s.bytes() > m {
-		return overBudget("session aggregate", m)
+		return overBudget(label("session aggregate", s.n.State), m)
 	}
 	return flush()
 }

@@ -37,7 +37,7 @@ func (s *joinState) keep(b *column.Batch, keys []*column.Vector, rows []int32) e
 	}
 	j.counts.Updated += int64(len(kept))
 	if m := j.p.env.Memory; m > 0 && s.rows.store.bytes()+s.table.bytes() > m {
-		return overBudget("stream join", m)
+		return overBudget(label("stream join", j.n.State), m)
 	}
 	return nil
 }

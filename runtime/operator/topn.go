@@ -216,7 +216,7 @@ func (t *topN) push(lane int, b *column.Batch) error {
 		t.offer(b, vecs[t.nparts:], int(r), t.groups[k])
 	}
 	if m := t.p.env.Memory; m > 0 && t.store.bytes()+t.table.bytes() > m {
-		return overBudget("row_number", m)
+		return overBudget(label("row_number", t.n.State), m)
 	}
 	return nil
 }
