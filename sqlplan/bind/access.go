@@ -124,9 +124,6 @@ func (b *Binder) subscript(e *ast.Subscript, v *env) (bound, bool) {
 		y, ok := b.function(e.Span, "element_at_subscript", []bound{x, i})
 		y.text, y.name = x.text+"["+i.text+"]", ""
 		return y, ok
-	case schema.Variant:
-		b.notYet(e.Span, "a subscript of a VARIANT")
-		return bound{}, false
 	}
 	b.fail(e.Span, "INVALID_EXTRACT_BASE_FIELD_TYPE",
 		`Can't extract a value from "%s". Need a complex type [STRUCT, ARRAY, MAP] but got "%s".`, x.text, x.typ().SQL())
@@ -151,7 +148,34 @@ func (b *Binder) variantPath(e *ast.VariantPath, v *env) (bound, bool) {
 	}
 	at := b.at(e.Span)
 	path := bound{e: stringLiteral(at, e.Path), text: e.Path}
-	return b.function(e.Span, "variant_get", []bound{x, path, {e: stringLiteral(at, "variant"), text: "variant"}})
+	y, ok := b.function(e.Span, "variant_get", []bound{x, path, {e: stringLiteral(at, "variant"), text: "variant"}})
+	y.name = lastName(e.Path)
+	return y, ok
+}
+
+// lastName is the last field name in the path of a variant, "" when there is
+// none: the column's name.
+func lastName(path string) string {
+	name := ""
+	for i := 0; i < len(path); {
+		switch {
+		case path[i] == '.':
+			n := strings.IndexAny(path[i+1:], ".[")
+			if n < 0 {
+				n = len(path) - i - 1
+			}
+			name, i = path[i+1:i+1+n], i+1+n
+		case strings.HasPrefix(path[i:], "['"):
+			n := strings.Index(path[i+2:], "']")
+			if n < 0 {
+				return name
+			}
+			name, i = path[i+2:i+2+n], i+4+n
+		default:
+			i++
+		}
+	}
+	return name
 }
 
 func stringLiteral(at logical.At, s string) *logical.Literal {

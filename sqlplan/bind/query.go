@@ -224,7 +224,8 @@ func (b *Binder) combine(q *ast.SetOp, l, r logical.Node, ls, rs *scope) (logica
 		types[i] = t
 		if q.Kind != ast.Union || !q.All {
 			if !groupable(t) {
-				b.fail(q.Span, "UNSUPPORTED_FEATURE.SET_OPERATION_ON_MAP_TYPE", "The feature is not supported: Cannot have MAP type columns in set operations, but the type of column `%s` is %q.", lc[i].attr.Name, t.SQL())
+				kind := ungroupable(t)
+				b.fail(q.Span, "UNSUPPORTED_FEATURE.SET_OPERATION_ON_"+diag.Code(kind)+"_TYPE", "The feature is not supported: Cannot have %s type columns in set operations, but the type of column `%s` is %q.", kind, lc[i].attr.Name, t.SQL())
 				ok = false
 			}
 		}

@@ -3,6 +3,7 @@ package bind
 import (
 	"strings"
 
+	"pipelines/spec/diag"
 	"pipelines/sqlplan/ast"
 	"pipelines/sqlplan/logical"
 	"pipelines/tables/schema"
@@ -271,8 +272,9 @@ func (c *core) project() {
 func (c *core) distinct() {
 	for _, it := range c.items {
 		if !groupable(it.e.Type()) {
-			c.b.fail(c.sel.Span, "UNSUPPORTED_FEATURE.SET_OPERATION_ON_MAP_TYPE",
-				"The feature is not supported: Cannot have MAP type columns in DataFrame which calls set operations (INTERSECT, EXCEPT, etc.), but the type of column `%s` is %q.", it.attr.Name, it.e.Type().SQL())
+			kind := ungroupable(it.e.Type())
+			c.b.fail(c.sel.Span, "UNSUPPORTED_FEATURE.SET_OPERATION_ON_"+diag.Code(kind)+"_TYPE",
+				"The feature is not supported: Cannot have %s type columns in DataFrame which calls set operations (INTERSECT, EXCEPT, etc.), but the type of column `%s` is %q.", kind, it.attr.Name, it.e.Type().SQL())
 			c.ok = false
 			return
 		}
@@ -295,6 +297,23 @@ func groupable(t schema.Type) bool {
 		}
 	}
 	return true
+}
+
+// ungroupable names the kind of type that keeps t from being grouped.
+func ungroupable(t schema.Type) string {
+	switch t.Kind {
+	case schema.Variant:
+		return "VARIANT"
+	case schema.Array:
+		return ungroupable(*t.Elem)
+	case schema.Struct:
+		for _, f := range t.Fields {
+			if !groupable(f.Type) {
+				return ungroupable(f.Type)
+			}
+		}
+	}
+	return "MAP"
 }
 
 // watermarkOf is the event-time delay that a projected expression carries.
