@@ -146,6 +146,9 @@ func (r *reader) read(st ast.Statement) Statement {
 	case *ast.SetVar:
 		s.Kind, s.Query = SetVariableStatement, st.Query
 		for _, a := range st.Sets {
+			if _, def := a.Value.(*ast.Default); def {
+				a.Value = nil
+			}
 			s.Sets = append(s.Sets, VariableSet{Name: a.Name.Strings(), Value: a.Value})
 		}
 	case *ast.Declare:
