@@ -48,7 +48,7 @@ func main() { os.Exit(realMain(os.Args[1:], os.Stdout, os.Stderr)) }
 func realMain(args []string, stdout, stderr io.Writer) int {
 	// Less collection for more memory; a limit set from outside still holds.
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400)
+		debug.SetGCPercent(200)
 	}
 	a := &app{stdout: stdout, stderr: stderr}
 	root := &cobra.Command{

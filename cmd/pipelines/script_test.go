@@ -34,7 +34,7 @@ func TestScripts(t *testing.T) {
 		Dir:           dir,
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"code": code, "interrupt": interrupt,
+			"code": code, "interrupt": interrupt, "beside": beside,
 		},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("CI", "1")
@@ -99,6 +99,29 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	if fmt.Sprint(got) != args[1] {
 		ts.Fatalf("exit code %d, want %s", got, args[1])
 	}
+}
+
+// beside TEXT CODE args...: while `pipelines run` is at work, and has said TEXT,
+// another pipelines with args ends with CODE.
+func beside(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: beside TEXT CODE args...")
+	}
+	exe, err := os.Executable()
+	ts.Check(err)
+	c := exec.Command(exe, "run")
+	c.Args[0], c.Dir, c.Env = "pipelines", ts.Getenv("WORK"), append(os.Environ(), "CI=1")
+	out, err := os.Create(filepath.Join(c.Dir, "beside.out"))
+	ts.Check(err)
+	defer out.Close()
+	c.Stdout, c.Stderr = out, out
+	ts.Check(c.Start())
+	await(ts, out.Name(), args[0])
+	defer func() {
+		ts.Check(c.Process.Kill())
+		_ = c.Wait() // it was killed
+	}()
+	code(ts, false, append([]string{args[1], "pipelines"}, args[2:]...))
 }
 
 func await(ts *testscript.TestScript, file, text string) {
