@@ -127,6 +127,9 @@ func (u *update) compareTable(t *target) diag.List {
 		t.merged = !t.schema.Equal(snap.Schema()) || !slices.Equal(parts, snap.PartitionColumns())
 		return nil
 	}
+	if list := keyedDrift(t); list != nil {
+		return list
+	}
 	if !slices.Equal(parts, snap.PartitionColumns()) {
 		return fail("SPECIFIED_PARTITIONING_NOT_COMPATIBLE", "run with --full-refresh "+d.shown(), "%s is partitioned by %v in the storage and by %v in the project", d.shown(), snap.PartitionColumns(), parts)
 	}
@@ -152,6 +155,9 @@ func kindOf(k graph.Kind) catalog.Kind {
 // makeTables makes what does not exist, changes schemas, and empties what is
 // made anew: all before any flow starts.
 func (u *update) makeTables(ctx context.Context) error {
+	if err := u.recordRefreshes(ctx); err != nil {
+		return err
+	}
 	for _, d := range u.p.datasets {
 		t := u.tables[d]
 		if t == nil || !u.selected[d] {
@@ -162,6 +168,73 @@ func (u *update) makeTables(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// recordRefreshes notes in the catalog what is made anew, readers before what
+// they read: a crash in between leaves no reader behind whose upstream is
+// emptied.
+func (u *update) recordRefreshes(ctx context.Context) error {
+	done := map[*dataset]bool{}
+	var visit func(d *dataset) error
+	visit = func(d *dataset) error {
+		if done[d] {
+			return nil
+		}
+		done[d] = true
+		for _, r := range u.streamReaders(d) {
+			if err := visit(r); err != nil {
+				return err
+			}
+		}
+		t := u.tables[d]
+		switch {
+		case !u.selected[d]:
+			return nil
+		case d.kind == graph.Sink:
+			return u.recordSink(ctx, d)
+		case t == nil || !u.fresh[d] || d.kind != graph.StreamingTable || !t.known:
+			return nil
+		}
+		if err := u.startAgain(ctx, t); err != nil {
+			return err
+		}
+		return u.st.catalog.Put(ctx, t.record)
+	}
+	for _, d := range u.p.datasets {
+		if err := visit(d); err != nil {
+			return fmt.Errorf("refresh %s: %w", d.shown(), err)
+		}
+	}
+	return nil
+}
+
+// recordSink finds or makes the record that names the checkpoints of a sink's
+// flows.
+func (u *update) recordSink(ctx context.Context, d *dataset) error {
+	name := []string{sinkCatalog, u.p.Name(), d.shown()}
+	rec, known, err := u.st.record(ctx, name)
+	if err != nil {
+		return err
+	}
+	changed := !known
+	if rec.Flows == nil {
+		rec.Flows = map[string]string{}
+	}
+	if u.fresh[d] && len(rec.Flows) > 0 {
+		rec.CheckpointVersion++
+		rec.Flows, changed = map[string]string{}, true
+	}
+	rec.Name, rec.Kind, rec.Owner = nameOf(name), "sink", u.p.Name()
+	for _, f := range d.flows {
+		if rec.Flows[f.name] == "" {
+			rec.Flows[f.name], changed = newAppID(), true
+		}
+	}
+	u.sinks[d] = rec
+	if !changed {
+		return nil
+	}
+	return u.st.catalog.Put(ctx, rec)
 }
 
 func (u *update) makeTable(ctx context.Context, t *target) error {
@@ -195,7 +268,7 @@ func (u *update) makeTable(ctx context.Context, t *target) error {
 			t.record.Flows[f.name] = newAppID()
 		}
 	}
-	if !t.known || !maps.Equal(before, t.record.Flows) || refresh {
+	if noteKeyed(t) || !t.known || !maps.Equal(before, t.record.Flows) || refresh {
 		if err := u.st.catalog.Put(ctx, t.record); err != nil {
 			return err
 		}
@@ -242,6 +315,12 @@ const refreshing = "refreshing"
 func (u *update) startAgain(_ context.Context, t *target) error {
 	if t.record.Extra[refreshing] != "" {
 		return nil // a crashed refresh goes on
+	}
+	if t.record.Extra == nil {
+		t.record.Extra = map[string]string{}
+	}
+	if t.record.Flows == nil {
+		t.record.Flows = map[string]string{}
 	}
 	t.record.CheckpointVersion++
 	for name := range t.record.Flows {
