@@ -162,15 +162,12 @@ func (a *analyzer) compile(d *dataset, q query, in space, o sqlplan.Options) *sq
 var modes = [...]logical.OutputMode{spec.DefaultMode: logical.Append, spec.Append: logical.Append, spec.Update: logical.Update, spec.Complete: logical.Complete}
 
 func (a *analyzer) flow(d *dataset, f *flow) {
-	switch {
-	case f.cdc != nil:
-		a.later(f.file, f.place, "AUTO CDC")
-	case d.kind == graph.StreamingTable && f.mode == spec.Update:
-		a.later(f.file, f.place, "a table kept by upsert (output_mode: update)")
-	case d.kind == graph.StreamingTable && f.mode == spec.Complete:
-		a.fail(f.file, f.place, "STREAMING_OUTPUT_MODE.UNSUPPORTED_OPERATION", "output_mode complete is for sinks; make %s a materialized view", d.shown())
+	if f.cdc != nil {
+		a.changeFlow(d, f)
+		return
 	}
-	if f.cdc != nil || d.kind == graph.StreamingTable && (f.mode == spec.Update || f.mode == spec.Complete) {
+	if d.kind == graph.StreamingTable && f.mode == spec.Complete {
+		a.fail(f.file, f.place, "STREAMING_OUTPUT_MODE.UNSUPPORTED_OPERATION", "output_mode complete is for sinks; make %s a materialized view", d.shown())
 		f.broken, d.done.broken = true, true
 		return
 	}
@@ -186,6 +183,9 @@ func (a *analyzer) flow(d *dataset, f *flow) {
 		return
 	}
 	f.plan, f.session = plan, o.Session
+	if d.kind == graph.StreamingTable && f.mode == spec.Update {
+		a.upsertFlow(d, f)
+	}
 	switch {
 	case d.kind == graph.MaterializedView && plan.Streaming:
 		a.fail(f.file, a.queryPlace(f), "INVALID_FLOW_QUERY_TYPE.STREAMING_RELATION_FOR_MATERIALIZED_VIEW",

@@ -284,7 +284,7 @@ func (d *definer) fromSQL(x *sqlplan.Definition) {
 	if x.Kind == sqlplan.DefineFlow {
 		f := &flow{name: x.Name[len(x.Name)-1], place: place, file: file, once: x.Once, conf: conf, space: in, query: query{text: x.Text, parsed: x.Query}}
 		if x.CDC != nil {
-			f.cdc, f.cdcText = cdcFromSQL(x), x.Text
+			f.cdc, f.cdcText, f.cdcSQL = cdcFromSQL(x), x.Text, x.CDC
 		}
 		target := x.Target
 		if len(target) == 1 && (x.Catalog != "" || x.Database != "") && d.target(target) == nil {
@@ -322,7 +322,7 @@ func (d *definer) fromSQL(x *sqlplan.Definition) {
 	}
 	f := &flow{name: out.shown(), place: place, file: file, conf: conf, space: in, query: query{text: x.Text, parsed: x.Query}}
 	if x.CDC != nil {
-		f.cdc, f.cdcText = cdcFromSQL(x), x.Text
+		f.cdc, f.cdcText, f.cdcSQL = cdcFromSQL(x), x.Text, x.CDC
 	}
 	d.addFlow(f, pending{flow: f, place: place, resolved: out})
 }

@@ -86,8 +86,10 @@ type flow struct {
 	trigger *spec.Trigger
 	cdc     *spec.AutoCDC
 	cdcText *diag.Text
+	cdcSQL  *sqlplan.CDC // of a SQL file: expressions of cdcText
 
 	plan    *sqlplan.Plan
+	keyed   *keyedFlow // nil: rows are appended
 	session *sqlplan.Session
 	broken  bool
 }

@@ -36,10 +36,19 @@ func (s *scripter) cdc(c *ast.AutoCDC) *CDC {
 			out.TrackHistory = names
 		}
 	}
-	out.IgnoreNulls = c.IgnoreNulls != nil
+	if c.IgnoreNulls != nil {
+		out.IgnoreNulls = true
+		names := s.words(c.IgnoreNulls.Names)
+		if c.IgnoreNulls.All {
+			out.IgnoreNullExcept = names
+		} else {
+			out.IgnoreNullColumns = names
+		}
+	}
 	if c.SCDType == "2" {
 		out.SCDType = 2
 	}
+	s.cdcConflicts(c, out)
 	if c.SequenceBy == nil {
 		s.fail(c.Span, "MISSING_CLAUSES_FOR_OPERATION", "AUTO CDC needs SEQUENCE BY")
 	}
@@ -50,11 +59,29 @@ func (s *scripter) words(es []ast.Expr) []Word {
 	var out []Word
 	for _, e := range es {
 		c, ok := e.(*ast.Column)
-		if !ok || len(c.Name.Parts) != 1 {
+		switch {
+		case !ok:
+			s.fail(e.Range(), "AUTOCDC_NON_COLUMN_IDENTIFIER", "the name of a column is wanted here")
+			continue
+		case len(c.Name.Parts) != 1:
 			s.fail(e.Range(), "AUTOCDC_MULTIPART_COLUMN_IDENTIFIER", "a column name of one part is wanted here")
 			continue
 		}
 		out = append(out, Word{c.Name.Parts[0].Name, c.Span})
 	}
 	return out
+}
+
+// cdcConflicts refuses clauses that do not go with the SCD type, and what is
+// not provided.
+func (s *scripter) cdcConflicts(c *ast.AutoCDC, out *CDC) {
+	if c.TruncateWhen != nil && out.SCDType == 2 {
+		s.fail(c.TruncateWhen.Range(), "CONFLICTING_KEYS", "APPLY AS TRUNCATE WHEN needs SCD type 1")
+	}
+	if c.TrackHistory != nil && out.SCDType != 2 {
+		s.fail(c.TrackHistory.Span, "CONFLICTING_KEYS", "TRACK HISTORY needs STORED AS SCD TYPE 2")
+	}
+	if c.Once {
+		s.fail(c.Span, "FEATURE_NOT_AVAILABLE", "AUTO CDC ONCE is not available yet")
+	}
 }

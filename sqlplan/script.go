@@ -61,16 +61,19 @@ type Constraint struct {
 
 // CDC is AUTO CDC INTO; texts are ranges of the definition's text.
 type CDC struct {
-	Source                           []string
-	SourceAt                         diag.Range
-	Keys                             []Word
-	SequenceBy                       Expr
-	DeleteWhen, TruncateWhen         Expr
-	Columns, Except                  []Word
-	IgnoreNulls                      bool
-	SCDType                          int
-	HasTrackHistory                  bool
-	TrackHistory, TrackHistoryExcept []Word
+	Source                   []string
+	SourceAt                 diag.Range
+	Keys                     []Word
+	SequenceBy               Expr
+	DeleteWhen, TruncateWhen Expr
+	Columns, Except          []Word
+	IgnoreNulls              bool
+	// IgnoreNullColumns, or all but IgnoreNullExcept, are the columns of IGNORE
+	// NULL UPDATES.
+	IgnoreNullColumns, IgnoreNullExcept []Word
+	SCDType                             int
+	HasTrackHistory                     bool
+	TrackHistory, TrackHistoryExcept    []Word
 }
 
 // Definition is one element of the graph as a statement defines it.
@@ -83,7 +86,6 @@ type Definition struct {
 	TargetAt      diag.Range
 	Columns       *schema.Schema // declared columns with types; nil if none
 	ColumnsAt     diag.Range
-	ColumnNames   []string // of a view with untyped columns
 	Comment       string
 	Properties    []Setting
 	PartitionedBy []Word
@@ -280,7 +282,7 @@ func (s *scripter) columns(d *Definition, cols []ast.ColumnDef) {
 			s.fail(c.Span, "FEATURE_NOT_AVAILABLE", "default and generated columns are not available")
 		}
 		if c.Untyped {
-			d.ColumnNames = append(d.ColumnNames, c.Name.Name)
+			s.fail(c.Span, "PARSE_SYNTAX_ERROR", "column %s has no type", c.Name.Name)
 			continue
 		}
 		t, list := bind.TypeOf(s.text, c.Type)
@@ -330,7 +332,10 @@ func (s *scripter) view(st *ast.CreateView) {
 		s.fail(st.Name.Span, "INVALID_TEMP_OBJ_QUALIFIER", "a temporary view has a name of one part")
 	}
 	d.Query = st.Query
-	s.columns(&d, st.Columns)
+	if len(st.Columns) > 0 {
+		s.list = append(s.list, diag.At(s.text, st.Columns[0].Span, "NOT_MEANINGFUL_HERE", "the column list of a view has no effect, as in Spark: columns keep the query's names").
+			WithHint("name the columns in the query with AS").Warn())
+	}
 	s.constraints(&d, st.Constraints)
 	s.properties(&d, st.Properties)
 	if st.Comment != nil {

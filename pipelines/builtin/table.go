@@ -58,3 +58,31 @@ func TableStream(o TableStreamOptions) connector.Source {
 func TableWhole(t *tables.Table, pinned *tables.Snapshot) connector.Bounded {
 	return &table.Whole{Reader: table.Reader{Table: t, Format: tableFormat}, Pinned: pinned}
 }
+
+// The columns that AUTO CDC adds to a table of SCD type 2.
+const (
+	StartColumn = table.StartColumn
+	EndColumn   = table.EndColumn
+)
+
+// ChangeOptions say how AUTO CDC applies changes.
+type ChangeOptions = table.ChangeOptions
+
+// KeyedSinkOptions says how a flow replaces rows of a table.
+type KeyedSinkOptions struct {
+	TableSinkOptions
+	Name    string
+	Keys    []int          // places in Schema
+	Changes *ChangeOptions // nil: the last row of each key stays
+}
+
+// KeyedSink returns the sink of a table that is kept by key.
+func KeyedSink(o KeyedSinkOptions) connector.Sink {
+	return table.NewKeyed(table.KeyedOptions{
+		SinkOptions: table.SinkOptions{
+			Table: o.Table, Format: tableFormat, Extension: ".snappy.parquet", Schema: o.Schema,
+			PartitionColumns: o.PartitionColumns, Location: o.Location, Pool: o.Pool, At: o.At,
+		},
+		Name: o.Name, Keys: o.Keys, Changes: o.Changes,
+	})
+}

@@ -1,0 +1,302 @@
+package pipelines
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"pipelines/pipelines/builtin"
+	"pipelines/pipelines/graph"
+	"pipelines/runtime/connector"
+	"pipelines/spec"
+	"pipelines/spec/diag"
+	"pipelines/sqlplan"
+	"pipelines/sqlplan/logical"
+	"pipelines/tables/schema"
+)
+
+// keyedFlow is what a flow needs to know of a table that it keeps by key.
+type keyedFlow struct {
+	keys    []int // places in the plan's schema
+	changes *sqlplan.ChangesPlan
+	history bool
+	// tracked says which columns open a new version, as it was written.
+	tracked string
+}
+
+// changeFlow compiles AUTO CDC.
+func (a *analyzer) changeFlow(d *dataset, f *flow) {
+	f.broken = true
+	if d.kind != graph.StreamingTable {
+		d.done.broken = true
+		a.fail(f.file, f.place, "AUTOCDC_TARGET_DOES_NOT_SUPPORT_MERGE", "flow %s applies changes to the %s %s; only a streaming table can be changed row by row", f.name, d.kind, d.shown())
+		return
+	}
+	o := a.compileOptions(d, f.conf, logical.Append, f.dedup)
+	d.checks(&o)
+	before := len(a.list)
+	plan, list := sqlplan.CompileChanges(changesOf(f), &catalogOf{a: a, reader: d, space: f.space}, o)
+	if a.list = append(a.list, list...); plan == nil || a.list[before:].HasErrors() {
+		d.done.broken = true
+		return
+	}
+	f.broken = false
+	f.session = o.Session
+	k := &keyedFlow{keys: plan.Keys, changes: plan, history: f.cdc.SCDType.Value == 2, tracked: trackedText(f)}
+	out := *plan.Plan
+	if k.history {
+		at := schema.Field{Type: plan.Sequence, Nullable: true}
+		start, end := at, at
+		start.Name, end.Name = builtin.StartColumn, builtin.EndColumn
+		out.Schema.Fields = append(slices.Clone(out.Schema.Fields), start, end)
+		declareHistory(d, start, end)
+	}
+	f.plan, f.keyed = &out, k
+}
+
+// declareHistory adds the columns of SCD type 2 to declared ones that leave
+// them out.
+func declareHistory(d *dataset, fields ...schema.Field) {
+	if d.declared == nil {
+		return
+	}
+	all := schema.Schema{Fields: slices.Clone(d.declared.Fields)}
+	for _, f := range fields {
+		if all.Index(f.Name) < 0 {
+			f.Type = asNullable(f.Type)
+			all.Fields = append(all.Fields, f)
+		}
+	}
+	d.declared = &all
+}
+
+// changesOf brings a declared AUTO CDC into the form that is compiled.
+func changesOf(f *flow) sqlplan.Changes {
+	c := f.cdc
+	out := sqlplan.Changes{
+		Source: c.Source.Parts, File: f.file, Place: c.Source.Span, Keys: columnWords(c.Keys),
+		Columns: columnWords(c.Columns), Except: columnWords(c.ExceptColumns), History: c.SCDType.Value == 2,
+		HasTracked: c.HasTrackHistory, Tracked: columnWords(c.TrackHistory), TrackedExcept: columnWords(c.TrackHistoryExcept),
+		KeepOld:  c.IgnoreNullUpdates.Value,
+		Sequence: sqlplan.Term{Text: c.SequenceBy}, Delete: sqlplan.Term{Text: c.ApplyAsDeletes}, Truncate: sqlplan.Term{Text: c.ApplyAsTruncates},
+	}
+	if s := f.cdcSQL; s != nil {
+		term := func(e sqlplan.Expr) sqlplan.Term {
+			if e == nil {
+				return sqlplan.Term{}
+			}
+			return sqlplan.Term{Text: f.cdcText, Expr: e}
+		}
+		words := func(ws []sqlplan.Word) []sqlplan.ColumnWord {
+			var out []sqlplan.ColumnWord
+			for _, w := range ws {
+				out = append(out, sqlplan.ColumnWord{Name: w.Value, Place: f.cdcText.Span(w.At)})
+			}
+			return out
+		}
+		out.Sequence, out.Delete, out.Truncate = term(s.SequenceBy), term(s.DeleteWhen), term(s.TruncateWhen)
+		out.KeepOld, out.KeepColumns, out.KeepExcept = s.IgnoreNulls, words(s.IgnoreNullColumns), words(s.IgnoreNullExcept)
+	}
+	return out
+}
+
+func columnWords(in []spec.String) []sqlplan.ColumnWord {
+	var out []sqlplan.ColumnWord
+	for _, s := range in {
+		out = append(out, sqlplan.ColumnWord{Name: s.Value, Place: s.Span})
+	}
+	return out
+}
+
+// trackedText is the choice of tracked columns as it was written.
+func trackedText(f *flow) string {
+	list := func(ws []spec.String) string {
+		var out []string
+		for _, w := range ws {
+			out = append(out, strings.ToLower(w.Value))
+		}
+		slices.Sort(out)
+		return strings.Join(out, ", ")
+	}
+	switch c := f.cdc; {
+	case c.SCDType.Value != 2:
+		return ""
+	case c.HasTrackHistory:
+		return "only (" + list(c.TrackHistory) + ")"
+	case len(c.TrackHistoryExcept) > 0:
+		return "all except (" + list(c.TrackHistoryExcept) + ")"
+	}
+	return "all"
+}
+
+// upsertFlow checks the keys of a table that is kept by upsert.
+func (a *analyzer) upsertFlow(d *dataset, f *flow) {
+	k := &keyedFlow{}
+	if len(d.keys) == 0 {
+		x := diag.AtSpan(f.file, f.place, "MISSING_KEY", fmt.Sprintf("output_mode update of flow %s needs keys on the table %s", f.name, d.shown()))
+		a.list = append(a.list, x.WithHint("add output_mode: update and keys: [column, …] to the table"))
+		d.done.broken = true
+		return
+	}
+	for _, w := range d.keys {
+		i := f.plan.Schema.Index(w.value)
+		if i < 0 {
+			x := diag.AtSpan(d.file, w.place, "UNRESOLVED_COLUMN.WITH_SUGGESTION", fmt.Sprintf("the query of %s gives no column %s for a key", d.shown(), w.value))
+			a.list = append(a.list, x.WithHint(diag.DidYouMean(w.value, f.plan.Schema.Names())))
+			d.done.broken = true
+			continue
+		}
+		if t := f.plan.Schema.Fields[i].Type; t.Kind == schema.Map || t.Kind == schema.Variant {
+			a.fail(d.file, w.place, "UNSUPPORTED_FEATURE.SET_OPERATION_ON_MAP_TYPE", "the key %s has the type %s, whose values cannot be compared", w.value, t.SQL())
+			d.done.broken = true
+		}
+		if !slices.Contains(k.keys, i) {
+			k.keys = append(k.keys, i)
+		}
+	}
+	f.keyed = k
+}
+
+// keyedSink opens the target of a flow that keeps it by key.
+func (u *update) keyedSink(t *task, o builtin.TableSinkOptions) connector.Sink {
+	k := t.f.keyed
+	out := builtin.KeyedSinkOptions{TableSinkOptions: o, Name: t.d.shown(), Keys: k.keys}
+	for i, f := range out.Schema.Fields {
+		out.Schema.Fields[i].Type = asNullable(f.Type)
+	}
+	if c := k.changes; c != nil {
+		out.Changes = &builtin.ChangeOptions{
+			Sequence: asNullable(c.Sequence), History: k.history, Tracked: c.Tracked, KeepOld: c.KeepOld, Meaning: keyedOf(t.f).text(),
+		}
+	}
+	return builtin.KeyedSink(out)
+}
+
+// lanes is the number of lanes of a flow: of rows that replace each other, the
+// last one counts, so their order has to be kept.
+func (u *update) lanes(t *task) int {
+	if k := t.f.keyed; k == nil || k.changes != nil {
+		return u.o.Lanes
+	}
+	return 1
+}
+
+// keyedRecord is what the catalog remembers of a table kept by key: a change of
+// it would mix old rows and new meaning.
+type keyedRecord struct {
+	Flow     string   `json:"flow"`
+	SCD      int      `json:"scd,omitempty"` // 0: kept by upsert
+	Keys     []string `json:"keys"`          // "name TYPE"
+	Sequence string   `json:"sequence,omitempty"`
+	Tracked  string   `json:"tracked,omitempty"`
+	KeepOld  bool     `json:"ignoreNullUpdates,omitempty"`
+}
+
+// keyedKey is where the record stands in a catalog record's Extra.
+const keyedKey = "keyed"
+
+// keyedOf describes a flow, nil unless it keeps its target by key.
+func keyedOf(f *flow) *keyedRecord {
+	k := f.keyed
+	if k == nil {
+		return nil
+	}
+	r := &keyedRecord{}
+	for _, i := range k.keys {
+		x := f.plan.Schema.Fields[i]
+		r.Keys = append(r.Keys, strings.ToLower(x.Name)+" "+asNullable(x.Type).SQL())
+	}
+	if k.changes == nil {
+		return r
+	}
+	r.Flow, r.SCD, r.Sequence, r.Tracked, r.KeepOld = f.name, 1, asNullable(k.changes.Sequence).SQL(), k.tracked, k.changes.KeepOld != nil
+	if k.history {
+		r.SCD = 2
+	}
+	return r
+}
+
+func (r *keyedRecord) text() string {
+	if r == nil {
+		return ""
+	}
+	out, err := json.Marshal(r)
+	if err != nil {
+		panic("bug: pipelines: " + err.Error())
+	}
+	return string(out)
+}
+
+// keyedText describes how a table is kept, "" if rows are only appended.
+func keyedText(d *dataset) string {
+	for _, f := range d.flows {
+		if r := keyedOf(f); r != nil {
+			return r.text()
+		}
+	}
+	return ""
+}
+
+// keyedDrift compares how a table is kept with how it was made. Known is false
+// for a table that was never made.
+func keyedDrift(t *target) diag.List {
+	d, now := t.d, keyedText(t.d)
+	was := t.record.Extra[keyedKey]
+	if was == now || !t.known || t.record.Flows == nil {
+		return nil
+	}
+	var a, b keyedRecord
+	if was != "" && json.Unmarshal([]byte(was), &a) != nil {
+		was = ""
+	}
+	if now != "" && json.Unmarshal([]byte(now), &b) != nil {
+		panic("bug: pipelines: keyed record")
+	}
+	fail := func(code diag.Code, format string, args ...any) diag.List {
+		x := diag.AtSpan(d.file, d.place, code, d.shown()+": "+fmt.Sprintf(format, args...))
+		return diag.List{x.WithHint("run with --full-refresh " + d.shown() + ", or undo the change")}
+	}
+	const class diag.Code = "AUTOCDC_INVALID_STATE"
+	switch {
+	case was == "" || now == "":
+		if b.SCD == 0 && was == "" { // appended rows are rows like others
+			return nil
+		}
+		return fail(class, "the table was kept %s and would now be kept %s", a.how(was), b.how(now))
+	case a.SCD != b.SCD:
+		return fail(class+".SCD_TYPE_DRIFT", "the table was kept %s and would now be kept %s", a.how(was), b.how(now))
+	case !slices.Equal(a.Keys, b.Keys):
+		return fail(class+".KEY_SCHEMA_DRIFT", "the keys were (%s) and are now (%s)", strings.Join(a.Keys, ", "), strings.Join(b.Keys, ", "))
+	case a.Sequence != b.Sequence:
+		return fail(class+".SEQUENCING_TYPE_DRIFT", "the sequence was of type %s and is now %s", a.Sequence, b.Sequence)
+	case a.Tracked != b.Tracked:
+		return fail(class+".TRACK_HISTORY_DRIFT", "history was tracked for %s columns and is now for %s", a.Tracked, b.Tracked)
+	case a.Flow != b.Flow:
+		return fail(class, "its changes were applied by flow %s and are now by %s, which knows none of them", a.Flow, b.Flow)
+	}
+	return fail(class, "IGNORE NULL UPDATES was changed")
+}
+
+// noteKeyed notes in the record how the table is kept; it reports a change.
+func noteKeyed(t *target) bool {
+	now := keyedText(t.d)
+	if t.record.Extra[keyedKey] == now {
+		return false
+	}
+	t.record.Extra[keyedKey] = now
+	if now == "" {
+		delete(t.record.Extra, keyedKey)
+	}
+	return true
+}
+
+func (r keyedRecord) how(text string) string {
+	switch {
+	case text == "":
+		return "by appending"
+	case r.SCD == 0:
+		return "by upsert"
+	}
+	return fmt.Sprintf("by AUTO CDC of SCD type %d", r.SCD)
+}
