@@ -158,7 +158,7 @@ func (u *update) runStream(ctx, stop context.Context, t *task, mu *sync.Mutex) (
 	defer func() { err = errors.Join(err, db.Close()) }()
 	e, err := exec.New(exec.Options{
 		Dataset: t.d.shown(), Flow: t.f.name, Plan: t.f.plan.Node, Session: t.f.session, Streams: rel.streams, Tables: rel.tables,
-		Sink: sink, DB: db, Mode: modes[t.f.mode], Trigger: u.trigger(t), Lanes: u.o.Lanes, Pool: u.pool, BatchRows: u.o.BatchRows,
+		Sink: sink, DB: db, Mode: modes[t.f.mode], Trigger: u.trigger(t), Lanes: u.lanes(t), Pool: u.pool, BatchRows: u.o.BatchRows,
 		Now: u.p.now, At: u.o.At,
 		OnEpoch: func(p exec.Progress) { u.progress(t, p, mu) },
 		OnNote: func(text string) {
@@ -197,11 +197,14 @@ func (u *update) sinkOf(ctx context.Context, t *task) (connector.Sink, catalog.R
 		return u.outsideSink(ctx, t)
 	}
 	tg := u.tables[t.d]
-	s := builtin.TableSink(builtin.TableSinkOptions{
+	o := builtin.TableSinkOptions{
 		Table: tg.table, Schema: t.f.plan.Schema, PartitionColumns: tg.table.Known().PartitionColumns(),
 		Location: t.f.session.Location, Pool: u.pool, At: u.o.At,
-	})
-	return s, tg.record, nil
+	}
+	if t.f.keyed != nil {
+		return u.keyedSink(t, o), tg.record, nil
+	}
+	return builtin.TableSink(o), tg.record, nil
 }
 
 // sinkCatalog is where the checkpoints of sinks are recorded.
