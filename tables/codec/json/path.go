@@ -92,17 +92,7 @@ const (
 // get_json_object shows it: texts without quotes, other values as JSON. ok is
 // false if there is none, it is null, or the text is no JSON.
 func (p Path) Append(dst, rec []byte, o *Options) (out []byte, ok bool) {
-	s := source{b: append(append(make([]byte, 0, len(rec)+len(padding)), rec...), padding...), end: len(rec), opt: o}
-	i := s.ws(0)
-	if i >= s.end || s.skip(i) < 0 {
-		return dst, false
-	}
-	s.depth = 0
-	out, ok = s.follow(dst, i, styleRaw, p.steps)
-	if !ok {
-		return dst, false
-	}
-	return out, true
+	return NewReader(o).Get(dst, rec, p)
 }
 
 // follow appends what the steps find from the value at i on, which is valid.
@@ -253,41 +243,9 @@ func (s *source) followAll(dst []byte, i int, st style, steps []step) ([]byte, b
 
 // ArrayLength returns the number of elements of a JSON array; ok is false for
 // other texts.
-func ArrayLength(rec []byte, o *Options) (n int, ok bool) {
-	s := source{b: append(append(make([]byte, 0, len(rec)+len(padding)), rec...), padding...), end: len(rec), opt: o}
-	i := s.ws(0)
-	if i >= s.end || s.b[i] != '[' || s.skip(i) < 0 {
-		return 0, false
-	}
-	s.each(i, func(int) bool { n++; return true })
-	return n, true
-}
+func ArrayLength(rec []byte, o *Options) (n int, ok bool) { return NewReader(o).Length(rec) }
 
-// ObjectFields calls f for each field of a JSON object with its name and the
-// value as get_json_object shows it (null: valueNull); ok is false for other
-// texts. The slices are valid during the call.
+// ObjectFields is Reader.Fields for one text.
 func ObjectFields(rec []byte, o *Options, f func(name, value []byte, valueNull bool)) (ok bool) {
-	s := source{b: append(append(make([]byte, 0, len(rec)+len(padding)), rec...), padding...), end: len(rec), opt: o}
-	i := s.ws(0)
-	if i >= s.end || s.b[i] != '{' || s.skip(i) < 0 {
-		return false
-	}
-	var value []byte
-	if i = s.ws(i + 1); s.b[i] == '}' {
-		return true
-	}
-	for {
-		sp, next := s.key(s.ws(i))
-		name := s.b[sp.from:sp.to]
-		if sp.escaped {
-			name = unescape(nil, name)
-		}
-		at := s.ws(s.ws(next) + 1)
-		value, _ = s.found(value[:0], at, styleRaw)
-		f(name, value, s.b[at] == 'n')
-		if i = s.ws(s.skip(at)); s.b[i] == '}' {
-			return true
-		}
-		i++
-	}
+	return NewReader(o).Fields(rec, f)
 }
