@@ -13,15 +13,25 @@ var aesFunctions = []*Function{
 	define("aes_encrypt", "misc", "aes_encrypt(expr, key[, mode[, padding[, iv[, aad]]]])", "The value encrypted with AES: GCM by default, also CBC and ECB.", signature{
 		params: []param{pBinary, pBinary, pString, pString, pBinary, pBinary}, min: 2, result: tBinary, canFail: true,
 		kernel: func(c *Ctx, args []*vector, out *vector) { aesKernel(c, args, out, "aes_encrypt", aesEncrypt) },
-	}).example("SELECT hex(aes_encrypt('abc', '0123456789abcdef', 'ECB', 'PKCS'))", "1D25821C3E311EEA2D4DD8633A25C1B5").volatility(Volatile),
+	}).example("SELECT hex(aes_encrypt('abc', '0123456789abcdef', 'ECB', 'PKCS'))", "1D25821C3E311EEA2D4DD8633A25C1B5").volatility(Volatile).
+		printed(withDefaults("aes_encrypt", "", "", "GCM", "DEFAULT", "", "")),
 	define("aes_decrypt", "misc", "aes_decrypt(expr, key[, mode[, padding[, aad]]])", "What aes_encrypt encrypted.", signature{
 		params: []param{pBinary, pBinary, pString, pString, pBinary}, min: 2, result: tBinary, canFail: true,
 		kernel: func(c *Ctx, args []*vector, out *vector) { aesKernel(c, args, out, "aes_decrypt", aesDecrypt) },
-	}).example("SELECT CAST(aes_decrypt(unhex('1D25821C3E311EEA2D4DD8633A25C1B5'), '0123456789abcdef', 'ECB') AS STRING)", "abc"),
+	}).example("SELECT CAST(aes_decrypt(unhex('1D25821C3E311EEA2D4DD8633A25C1B5'), '0123456789abcdef', 'ECB') AS STRING)", "abc").
+		printed(withDefaults("aes_decrypt", "", "", "GCM", "DEFAULT", "")),
 	define("try_aes_decrypt", "misc", "try_aes_decrypt(expr, key[, mode[, padding[, aad]]])", "aes_decrypt that gives NULL where it fails.", signature{
 		params: []param{pBinary, pBinary, pString, pString, pBinary}, min: 2, result: tBinary, try: true,
 		kernel: func(c *Ctx, args []*vector, out *vector) { aesKernel(c, args, out, "aes_decrypt", aesDecrypt) },
-	}).example("SELECT try_aes_decrypt(unhex('00'), '0123456789abcdef')", "NULL"),
+	}).example("SELECT try_aes_decrypt(unhex('00'), '0123456789abcdef')", "NULL").
+		printed(withDefaults("try_aes_decrypt", "", "", "GCM", "DEFAULT", "")),
+}
+
+// withDefaults prints a call with the defaults of the arguments left out.
+func withDefaults(name string, defaults ...string) func([]string) string {
+	return func(a []string) string {
+		return name + "(" + joinTexts(append(a[:len(a):len(a)], defaults[len(a):]...)) + ")"
+	}
 }
 
 // aesCall is one value to encrypt or decrypt.

@@ -22,6 +22,11 @@ func sortArrayFunction() *Function {
 				})
 			})
 		},
+	}).printed(func(a []string) string {
+		if len(a) == 1 {
+			a = append(a[:1:1], "true")
+		}
+		return "sort_array(" + joinTexts(a) + ")"
 	}).example("SELECT sort_array(array('b', 'd', NULL, 'c', 'a'), true)", `[null,"a","b","c","d"]`)
 }
 

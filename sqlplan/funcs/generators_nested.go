@@ -27,13 +27,14 @@ func bindJSONTuple(_ *Session, args []Arg) (*BoundGenerator, error) {
 		}
 	}
 	b.Generate = func(c *Ctx, args []*vector, out []*vector, rows []int32) []int32 {
+		r := json.NewReader(pathOptions)
 		found := make([][]byte, len(out))
 		ok := make([]bool, len(out))
 		c.Each(func(i int) {
 			rows = append(rows, int32(i))
 			clear(ok)
 			if !args[0].IsNull(i) {
-				valid := json.ObjectFields(args[0].Str(i), pathOptions, func(name, value []byte, null bool) {
+				valid := r.Fields(args[0].Str(i), func(name, value []byte, null bool) {
 					for k := range out {
 						if p := args[k+1]; !null && !p.IsNull(i) && string(p.Str(i)) == string(name) {
 							found[k], ok[k] = append(found[k][:0], value...), true

@@ -23,8 +23,9 @@ var jsonFunctions = []*Function{
 	define("json_array_length", "json", "json_array_length(jsonArray)", "Number of elements of a JSON array; NULL for anything else.", signature{
 		params: []param{pString}, result: tInt, mayNull: true,
 		kernel: func(c *Ctx, args []*vector, out *vector) {
+			r := c.jsonReader()
 			c.live(out, func(i int) {
-				n, ok := json.ArrayLength(args[0].Str(i), pathOptions)
+				n, ok := r.Length(args[0].Str(i))
 				if out.I32[i] = int32(n); !ok {
 					out.SetNull(i)
 				}
@@ -34,10 +35,10 @@ var jsonFunctions = []*Function{
 	define("json_object_keys", "json", "json_object_keys(json_object)", "Keys of a JSON object; NULL for anything else.", signature{
 		params: []param{pString}, result: schema.ArrayOf(tString, true), mayNull: true,
 		kernel: func(c *Ctx, args []*vector, out *vector) {
-			keys := out.Children[0]
+			r, keys := c.jsonReader(), out.Children[0]
 			c.appendLists(out, func(i int) {
 				start := keys.Len
-				if !json.ObjectFields(args[0].Str(i), pathOptions, func(name, _ []byte, _ bool) { keys.AppendStr(name) }) {
+				if !r.Fields(args[0].Str(i), func(name, _ []byte, _ bool) { keys.AppendStr(name) }) {
 					keys.Truncate(start)
 					out.SetNull(i)
 				}
@@ -50,8 +51,18 @@ var jsonFunctions = []*Function{
 // characters in texts.
 var pathOptions = &json.Options{AllowSingleQuotes: true, AllowUnquotedControlChars: true}
 
+func (c *Ctx) jsonReader() *json.Reader {
+	r, ok := c.Scratch.(*json.Reader)
+	if !ok {
+		r = json.NewReader(pathOptions)
+		c.Scratch = r
+	}
+	return r
+}
+
 // pathReader is the scratch of get_json_object.
 type pathReader struct {
+	r     *json.Reader
 	text  string
 	path  json.Path
 	valid bool // the text is a path
@@ -61,7 +72,7 @@ type pathReader struct {
 func getJSONKernel(c *Ctx, args []*vector, out *vector) {
 	p, ok := c.Scratch.(*pathReader)
 	if !ok {
-		p = &pathReader{}
+		p = &pathReader{r: json.NewReader(pathOptions)}
 		c.Scratch = p
 	}
 	c.appendRows(out, func(i int, b []byte) []byte {
@@ -73,7 +84,7 @@ func getJSONKernel(c *Ctx, args []*vector, out *vector) {
 			out.SetNull(i)
 			return b
 		}
-		b, ok := p.path.Append(b, args[0].Str(i), pathOptions)
+		b, ok := p.r.Get(b, args[0].Str(i), p.path)
 		if !ok {
 			out.SetNull(i)
 		}

@@ -18,8 +18,7 @@ var lambdaFunctions = []*Function{
 	custom("forall", "lambda", "forall(array, pred)", "True when the predicate holds for all elements.", func(s *Session, args []Arg) (*Bound, error) {
 		return bindQuantifier(args, "forall", false)
 	}).example("SELECT forall(array(1, 2, 3), x -> x % 2 == 0)", "false"),
-	custom("aggregate", "lambda", "aggregate(array, start, merge[, finish])", "The elements folded into one value.", bindFold).
-		example("SELECT aggregate(array(1, 2, 3), 0, (acc, x) -> acc + x)", "6").alias("reduce"),
+	foldFunction("aggregate"), foldFunction("reduce"),
 	custom("zip_with", "lambda", "zip_with(left, right, func)", "The function's results for the elements at the same positions.", bindZipWith).
 		example("SELECT zip_with(array(1, 2), array(3, 4), (x, y) -> x + y)", "[4,6]"),
 	custom("array_sort", "lambda", "array_sort(array[, func])", "The array in ascending order with nulls last, or in the comparator's order.", bindArraySort).
@@ -380,8 +379,19 @@ func quantify(out, r *vector, i, from, to int, some bool) {
 	}
 }
 
-func bindFold(_ *Session, args []Arg) (*Bound, error) {
-	const name = "aggregate"
+func foldFunction(name string) *Function {
+	return custom(name, "lambda", name+"(array, start, merge[, finish])", "The elements folded into one value.", func(_ *Session, args []Arg) (*Bound, error) {
+		b, err := bindFold(name, args)
+		if b != nil && len(args) == 3 {
+			b.Print = func(a []string) string {
+				return name + "(" + joinTexts(a) + ", lambdafunction(namedlambdavariable(), namedlambdavariable()))"
+			}
+		}
+		return b, err
+	}).example("SELECT "+name+"(array(1, 2, 3), 0, (acc, x) -> acc + x)", "6")
+}
+
+func bindFold(name string, args []Arg) (*Bound, error) {
 	l, err := newLambdaCall(name, args, 3, 4)
 	if err != nil {
 		return nil, err

@@ -364,7 +364,25 @@ func sizeFunction(name, doc string) *Function {
 	p := param{`("ARRAY" or "MAP")`, func(s *Session, t schema.Type) (schema.Type, bool) {
 		return t, t.Kind == schema.Array || t.Kind == schema.Map || t.Kind == schema.Void
 	}}
-	return define(name, "collection", name+"(expr)", doc, signature{params: []param{p}, result: tInt, kernel: sizeKernel})
+	strict := signature{params: []param{p}, result: tInt, kernel: sizeKernel}
+	old := strict // the size of NULL is -1
+	old.nulls, old.neverNull = NullAware, true
+	old.kernel = func(c *Ctx, args []*vector, out *vector) {
+		c.Each(func(i int) {
+			if out.I32[i] = -1; !args[0].IsNull(i) {
+				from, to := args[0].List(i)
+				out.I32[i] = int32(to - from)
+			}
+		})
+	}
+	f := &Function{Name: name, Group: "collection", Usage: name + "(expr)", Doc: doc}
+	f.Bind = func(s *Session, args []Arg) (*Bound, error) {
+		if !s.ANSI && !strings.EqualFold(s.conf("spark.sql.legacy.sizeOfNull", "true"), "false") {
+			return old.bind(s, f, args)
+		}
+		return strict.bind(s, f, args)
+	}
+	return f
 }
 
 func sizeKernel(c *Ctx, args []*vector, out *vector) {
