@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"syscall"
 
 	"pipelines/runtime/connector"
 	"pipelines/sqlplan/logical"
@@ -65,15 +66,48 @@ func (s *Sink) Commit(_ context.Context, _ connector.EpochInfo, token []byte) (e
 		_, err := s.o.Out.Write(token)
 		return err
 	}
-	f, err := os.OpenFile(s.o.Path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	f, err := os.OpenFile(s.o.Path, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
 		return fmt.Errorf("console sink: %w", err)
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	if _, err := f.Write(token); err != nil {
+	end, err := wholeLines(f, token)
+	if err != nil {
+		return fmt.Errorf("console sink: %w", err)
+	}
+	if _, err := f.WriteAt(token, end); err != nil {
+		return fmt.Errorf("console sink: %w", err)
+	}
+	// The epoch is marked as committed after this.
+	if err := f.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) { // a pipe or device
 		return fmt.Errorf("console sink: %w", err)
 	}
 	return nil
+}
+
+// wholeLines returns where to write: the end of the file, or the end of its
+// last whole line if what follows is the torn start of one of the token's
+// lines, which a crash left.
+func wholeLines(f *os.File, token []byte) (int64, error) {
+	size, err := f.Seek(0, io.SeekEnd)
+	if err != nil || size == 0 {
+		return 0, err
+	}
+	tail := make([]byte, min(size, int64(len(token))))
+	if _, err := f.ReadAt(tail, size-int64(len(tail))); err != nil {
+		return 0, err
+	}
+	i := bytes.LastIndexByte(tail, '\n')
+	torn := tail[i+1:]
+	if len(torn) == 0 || i < 0 && int64(len(tail)) < size {
+		return size, nil
+	}
+	for line := range bytes.Lines(token) {
+		if bytes.HasPrefix(line, torn) {
+			return size - int64(len(torn)), nil
+		}
+	}
+	return size, nil
 }
 
 type epoch struct {
