@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/term"
@@ -12,27 +13,44 @@ import (
 	"pipelines/pipelines/event"
 )
 
-// terminalWidth is the width of the terminal behind w, 0 if it is none or if
-// it should not be steered.
-func terminalWidth(w io.Writer) int {
+// terminal is the size of the terminal behind w, 0 if it is none or if it
+// should not be steered.
+func terminal(w io.Writer) (width, height int) {
 	f, ok := w.(*os.File)
 	if !ok || os.Getenv("TERM") == "dumb" || os.Getenv("CI") != "" {
-		return 0
+		return 0, 0
 	}
-	width, _, err := term.GetSize(int(f.Fd()))
+	width, height, err := term.GetSize(int(f.Fd()))
 	if err != nil {
-		return 0
+		return 0, 0
 	}
-	return width
+	return width, height
 }
 
 // liveLines shows one line a flow on a terminal, drawn anew as things happen.
+// Where there are more flows than lines, those that run are shown.
 type liveLines struct {
-	w     io.Writer
-	width int
+	w             io.Writer
+	width, height int
+
+	mu    sync.Mutex // guards all below
 	flows []*liveFlow
 	drawn int // lines on the screen
 	last  time.Time
+}
+
+// liveOut is where console sinks write while the lines are on the screen.
+type liveOut struct {
+	lines *liveLines
+	to    io.Writer
+}
+
+// Write takes the lines away and writes; the next event draws them again.
+func (o liveOut) Write(b []byte) (int, error) {
+	o.lines.mu.Lock()
+	defer o.lines.mu.Unlock()
+	o.lines.clear()
+	return o.to.Write(b)
 }
 
 type liveFlow struct {
@@ -58,10 +76,14 @@ func (l *liveLines) flow(dataset, name string) *liveFlow {
 func (l *liveLines) listener() event.Listener {
 	return event.Listener{
 		FlowChanged: func(e event.FlowChanged) {
+			l.mu.Lock()
+			defer l.mu.Unlock()
 			l.flow(e.Dataset, e.Flow).state = e.State
 			l.draw(e.Time, true)
 		},
 		FlowProgress: func(e event.FlowProgress) {
+			l.mu.Lock()
+			defer l.mu.Unlock()
 			f := l.flow(e.Dataset, e.Flow)
 			f.epochs++
 			f.in += e.NumInputRows
@@ -70,6 +92,8 @@ func (l *liveLines) listener() event.Listener {
 			l.draw(e.Time, false)
 		},
 		Note: func(e event.Note) {
+			l.mu.Lock()
+			defer l.mu.Unlock()
 			l.clear()
 			fmt.Fprintf(l.w, "note: %s\n", e.Message)
 			l.draw(e.Time, true)
@@ -95,7 +119,12 @@ func (l *liveLines) draw(now time.Time, force bool) {
 	if l.drawn > 0 {
 		fmt.Fprintf(&b, "\x1b[%dA\x1b[J", l.drawn)
 	}
+	shown := 0
 	for _, f := range l.flows {
+		if len(l.flows) >= l.height && f.state != event.Running || shown >= l.height-1 {
+			continue
+		}
+		shown++
 		text := fmt.Sprintf("%-30s %-10s", f.title, f.state)
 		if f.epochs > 0 {
 			text += fmt.Sprintf("  %s  %s in  %s out", plural(int(f.epochs), "epoch"), count(f.in), count(f.out))
@@ -108,9 +137,13 @@ func (l *liveLines) draw(now time.Time, force bool) {
 		}
 		b.WriteString(text + "\n")
 	}
-	l.drawn = len(l.flows)
+	l.drawn = shown
 	_, _ = io.WriteString(l.w, b.String()) // a closed terminal stops no update
 }
 
 // finish leaves the screen to the summary.
-func (l *liveLines) finish() { l.clear() }
+func (l *liveLines) finish() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.clear()
+}

@@ -51,6 +51,7 @@ func realMain(args []string, stdout, stderr io.Writer) int {
 		debug.SetGCPercent(200)
 	}
 	a := &app{stdout: stdout, stderr: stderr}
+	cobra.EnableCommandSorting = false // help shows them in the order of the work
 	root := &cobra.Command{
 		Use: "pipelines", Short: "Declarative data pipelines with Spark's SQL on one machine",
 		SilenceErrors: true, SilenceUsage: true,

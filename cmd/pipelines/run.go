@@ -64,7 +64,7 @@ func (a *app) runCommand() *cobra.Command {
 	f.add(c)
 	fl := c.Flags()
 	fl.StringVar(&f.output, "output", "text", "text, or json: events as JSON lines on stdout and the result as the last")
-	fl.StringVar(&f.logLevel, "log-level", "info", "debug (each epoch), info, warn or error")
+	fl.StringVar(&f.logLevel, "log-level", "info", "debug (also what is queued), info, warn or error")
 	fl.StringVar(&f.logFormat, "log-format", "text", "text or json, on stderr")
 	return c
 }
@@ -98,8 +98,8 @@ func (a *app) run(f runFlags) error {
 	} else if pinned != "" {
 		fmt.Fprintf(a.stderr, "the columns found in files are pinned in %s: commit it\n", pinned)
 	}
-	progress, finish := a.progress(f)
-	o.Listener, o.Out = progress, a.stdout
+	progress, out, finish := a.progress(f)
+	o.Listener, o.Out = progress, out
 	res, more, err := p.Run(ctx, stop, o)
 	finish()
 	if a.findings(more) {
@@ -120,21 +120,26 @@ func (a *app) run(f runFlags) error {
 	return err
 }
 
-// progress makes the listener that tells what happens, and what ends it.
-func (a *app) progress(f runFlags) (event.Listener, func()) {
+// progress makes the listener that tells what happens, the writer of console
+// sinks, and what ends both.
+func (a *app) progress(f runFlags) (event.Listener, io.Writer, func()) {
 	if f.output == "json" {
 		l, _ := event.Log(a.stdout)
-		return l, func() {}
+		return l, a.stdout, func() {}
 	}
 	if f.logFormat == "json" {
 		l, _ := event.Log(a.stderr)
-		return leveled(l, f.logLevel), func() {}
+		return leveled(l, f.logLevel), a.stdout, func() {}
 	}
-	if width := terminalWidth(a.stderr); width > 0 && f.logLevel == "info" {
-		live := &liveLines{w: a.stderr, width: width}
-		return live.listener(), live.finish
+	if width, height := terminal(a.stderr); width > 0 && f.logLevel == "info" {
+		live := &liveLines{w: a.stderr, width: width, height: height}
+		out := a.stdout
+		if w, _ := terminal(a.stdout); w > 0 {
+			out = liveOut{live, a.stdout}
+		}
+		return live.listener(), out, live.finish
 	}
-	return leveled(event.Text(a.stderr), f.logLevel), func() {}
+	return leveled(event.Text(a.stderr), f.logLevel), a.stdout, func() {}
 }
 
 // leveled leaves out what is below a level.
