@@ -31,6 +31,10 @@ var laterThings = []later{
 	{"source", "format", "xml", "the xml format"},
 	{"source", "format", "binaryFile", "the binaryFile format"},
 
+	{"watermark", "max_future", "", "a bound on event times from the future"},
+
+	{"", "moved_from", "", "renaming with moved_from"},
+	{"watermark", "per_partition", "", "a watermark for each partition"},
 	{"", "cluster_by", "", "clustering"},
 	{"", "location", "", "a location of its own"},
 	{"", "depends_on", "", "an explicit dependency"},

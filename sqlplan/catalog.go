@@ -24,6 +24,9 @@ type Answer = bind.Answer
 // View is a stored query that is inlined where it is read.
 type View = bind.View
 
+// EventTime is a watermark that a Catalog declares.
+type EventTime = bind.EventTime
+
 // NotFound is what a Catalog returns for an unknown name.
 type NotFound = bind.NotFound
 
