@@ -133,6 +133,9 @@ func (r *Reader) stored(name []string, req sqlplan.Request, defined string) (sql
 		if err != nil {
 			return sqlplan.Answer{}, err
 		}
+		if ok && rec.Kind == catalog.View && rec.Query != "" && defined == "" {
+			return storedView(name, rec.Query)
+		}
 		if ok && rec.Folder != "" {
 			if t, err = r.a.table(r.st, rec.Folder); err != nil && !errors.Is(err, stores.ErrNotExist) {
 				return sqlplan.Answer{}, err
@@ -152,6 +155,16 @@ func (r *Reader) stored(name []string, req sqlplan.Request, defined string) (sql
 	id := fmt.Sprintf("stored:%s@%d", strings.ToLower(strings.Join(name, ".")), snap.Version())
 	rel := &logical.Relation{ID: id, Name: name, Schema: snap.Schema(), Streaming: req.Stream, Handle: storedTable{t, snap}}
 	return sqlplan.Answer{Relation: rel}, nil
+}
+
+// storedView answers with a view that another pipeline has stored.
+func storedView(name []string, query string) (sqlplan.Answer, error) {
+	text := diag.NewText("view "+name[2], query)
+	q, list := sqlplan.ParseQuery(text)
+	if list.HasErrors() {
+		return sqlplan.Answer{}, sqlplan.NewError(string(list[0].Code), "the stored view "+name[2]+": "+list[0].Message)
+	}
+	return sqlplan.Answer{View: &sqlplan.View{Name: name, Text: text, Query: q}}, nil
 }
 
 // storedTable is the handle of a table at one version.

@@ -31,7 +31,7 @@ func (r *run) createView(_ context.Context) *Failure {
 	if st.Format != "" {
 		ans, err := r.o.Reader.File(st.Format, st.Options, st.Columns)
 		if err != nil {
-			return failure(err, r.text)
+			return r.refused(err)
 		}
 		v.answer = ans
 		if ans.Relation != nil {
@@ -137,7 +137,7 @@ func (r *run) schemaOf(parts []string) (schema.Schema, *Failure) {
 		return schema.Schema{}, r.notFound(parts, nf)
 	}
 	if err != nil {
-		return schema.Schema{}, failure(err, r.text)
+		return schema.Schema{}, r.refused(err)
 	}
 	if ans.Relation != nil {
 		return ans.Relation.Schema, nil

@@ -75,6 +75,14 @@ func (r *run) refuse(class diag.Code, format string, args ...any) *Failure {
 	return findings(diag.List{diag.At(r.text, at, class, fmt.Sprintf(format, args...))})
 }
 
+// refused makes a Failure of an error of looking a name up.
+func (r *run) refused(err error) *Failure {
+	if e, ok := errors.AsType[*sqlplan.Error](err); ok {
+		return r.refuse(diag.Code(e.Class), "%s", e.Message)
+	}
+	return failure(err, r.text)
+}
+
 // failure makes a Failure of an error of the run.
 func failure(err error, text *diag.Text) *Failure {
 	if e, ok := errors.AsType[*sqlplan.Error](err); ok {

@@ -163,8 +163,17 @@ func (r *run) options() sqlplan.Options {
 	return sqlplan.Options{Session: r.settings, Wanted: sqlplan.Batch, Name: "query", Params: r.o.Reader.Params()}
 }
 
+// streamCode is what the compiler says of a stream in a batch query.
+const streamCode = "INVALID_FLOW_QUERY_TYPE.STREAMING_RELATION_FOR_MATERIALIZED_VIEW"
+
 func (r *run) compile(q *sqlplan.Query) (*sqlplan.Plan, *Failure) {
 	plan, list := sqlplan.CompileQuery(q, r.text, names{r.Session}, r.options())
+	for i := range list {
+		if list[i].Code == streamCode {
+			list[i].Message = "A query of the SQL shell reads what is there now: it cannot read a stream."
+			list[i].Hint = "leave STREAM out"
+		}
+	}
 	if list.HasErrors() {
 		return nil, findings(list)
 	}
