@@ -224,7 +224,8 @@ func (x *callNode) evalDict(f *frame, sel []int32) *column.Vector {
 func (x *callNode) evalArgs(f *frame, sel []int32) (allConst, failed bool) {
 	allConst = !x.volatile
 	for i, a := range x.args {
-		if a == nil {
+		if a == nil { // a lambda that reads columns differs from row to row
+			allConst = allConst && len(x.bodies[i].captured) == 0
 			continue
 		}
 		var v *column.Vector

@@ -55,12 +55,17 @@ func TestExamples(t *testing.T) {
 
 // TestSemantics runs the rows of the semantics file in the mode that they name.
 func TestSemantics(t *testing.T) {
-	src, err := os.ReadFile("../funcs/testdata/semantics.txt")
-	if err != nil {
-		t.Fatal(err)
+	var src []byte
+	for _, file := range []string{"semantics.txt", "nested.txt"} {
+		more, err := os.ReadFile("../funcs/testdata/" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		src = append(src, more...)
 	}
 	sessions := map[string]*funcs.Session{}
 	for mode, conf := range map[string]string{"ansi": "true", "off": "false"} {
+		var err error
 		if sessions[mode], err = sqlplan.NewSession(sqlplan.Settings{Conf: map[string]string{"spark.sql.ansi.enabled": conf}}); err != nil {
 			t.Fatal(err)
 		}
