@@ -175,7 +175,7 @@ func operand[T comparable](c *Ctx, args []*vector, k int, get slice[T]) []T {
 		o.spread[k] = w
 	}
 	x := get(v)[0]
-	if s := get(w); len(s) < c.Rows || s[0] != x {
+	if s := get(w); len(s) == 0 || len(s) < c.Rows || s[0] != x {
 		w.Resize(max(c.Rows, column.BatchRows))
 		s = get(w)
 		for i := range s {

@@ -81,6 +81,8 @@ func castFails(from, to schema.Type) bool {
 	switch {
 	case from.SameShape(to), from.Kind == schema.Void, to.Kind == schema.String || to.Kind == schema.Boolean && from.IsNumeric():
 		return false
+	case to.Kind == schema.Variant:
+		return true
 	case from.IsNested():
 		return nestedFails(from, to)
 	case from.IsInteger() && to.IsInteger():
