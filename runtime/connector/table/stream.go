@@ -30,9 +30,14 @@ type ResetError struct {
 	Table   string
 	Version int64
 	What    string
+	// Partly says that other rows stayed: they cannot be read again.
+	Partly bool
 }
 
 func (e *ResetError) Error() string {
+	if e.Partly {
+		return fmt.Sprintf("[STREAMING_SOURCE_CHANGED] %s had rows changed by %s in version %d, and a stream cannot take rows back; read it without STREAM, or set on_upstream_reset: skip to leave commits that change rows out", e.Table, e.What, e.Version)
+	}
 	return fmt.Sprintf("[STREAMING_SOURCE_CHANGED] %s was changed by %s in version %d, and a stream cannot take rows back; refresh this table too (--cascade or --full-refresh), or set on_upstream_reset: reread or skip", e.Table, e.What, e.Version)
 }
 
@@ -284,12 +289,12 @@ func (s *Stream) added(c *tables.Change) (files []tables.File, skip bool, err er
 	}
 	replaced := c.Operation == "WRITE" || c.Operation == "CREATE OR REPLACE TABLE AS SELECT"
 	switch {
-	case s.o.SkipChangeCommits:
+	case s.o.SkipChangeCommits || !replaced && s.o.OnReset == Skip:
 		return nil, false, nil
 	case replaced && s.o.OnReset == Skip:
 		return nil, true, nil
 	case replaced && s.o.OnReset == Reread:
 		return c.Adds, false, nil
 	}
-	return nil, false, &ResetError{Table: s.o.Name, Version: c.Version, What: c.Operation}
+	return nil, false, &ResetError{Table: s.o.Name, Version: c.Version, What: c.Operation, Partly: !replaced}
 }

@@ -1,0 +1,346 @@
+package pipelines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pipelines/pipelines/builtin"
+	"pipelines/runtime/connector"
+	"pipelines/tables/column"
+)
+
+// rowsOf reads a table of the project in dir, sorted.
+func rowsOf(t *testing.T, dir, name string) []string {
+	t.Helper()
+	st, err := openStorage(filepath.Join(dir, "state"), false, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec, ok, err := st.record(t.Context(), []string{"main", "default", name})
+	if err != nil || !ok {
+		t.Fatalf("no table %s: %v", name, err)
+	}
+	tb, err := st.table(t.Context(), rec.Folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := builtin.TableWhole(tb, nil)
+	splits, _, err := w.Whole(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := []string{}
+	for _, s := range splits {
+		r, err := w.Open(t.Context(), s, connector.ScanSpec{Columns: tb.Known().Schema(), Location: time.UTC})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for {
+			b, err := r.Next()
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range b.Len {
+				var vals []string
+				for _, v := range b.Cols {
+					vals = append(vals, fmt.Sprint(column.At(v, i)))
+				}
+				out = append(out, strings.Join(vals, "|"))
+			}
+		}
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func write(t *testing.T, dir, name, text string) {
+	t.Helper()
+	p := filepath.Join(dir, name)
+	if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(p, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// good is run without a failed flow.
+func good(t *testing.T, dir string, o RunOptions) *Result {
+	t.Helper()
+	res := run(t, dir, o)
+	for _, f := range res.Flows {
+		if f.Err != nil {
+			t.Fatalf("%s: %v", f.Flow, f.Err)
+		}
+	}
+	return res
+}
+
+func wantRows(t *testing.T, dir, name string, want ...string) {
+	t.Helper()
+	slices.Sort(want)
+	if got := rowsOf(t, dir, name); !slices.Equal(got, want) {
+		t.Errorf("%s:\n got %v\nwant %v", name, got, want)
+	}
+}
+
+const changesProject = `
+name: cdc
+storage: ./state
+sources:
+  - name: changes
+    format: json
+    path: data
+    schema: "id INT, v STRING, op STRING, seq BIGINT"
+    options: {maxFilesPerTrigger: "1"}
+streaming_tables:
+  - name: newest
+    auto_cdc: {source: changes, keys: [id], sequence_by: seq, apply_as_deletes: "op = 'D'", apply_as_truncates: "op = 'T'", except_columns: [op, seq]}
+  - name: history
+    auto_cdc: {source: changes, keys: [id], sequence_by: "struct(seq, op)", apply_as_deletes: "op = 'D'", except_columns: [op, seq], scd_type: 2}
+  - name: counts
+    output_mode: update
+    keys: [id]
+    sql: |
+      SELECT id, count(*) AS n, max(v) AS v FROM STREAM(changes) GROUP BY id
+`
+
+func changeLine(rng *rand.Rand) string {
+	op := []string{"U", "U", "U", "D", "U", "T"}[rng.IntN(6)]
+	return fmt.Sprintf(`{"id": %d, "v": "%c", "op": %q, "seq": %d}`+"\n", rng.IntN(4), 'a'+rng.IntN(3), op, rng.IntN(20))
+}
+
+var errCrash = errors.New("crash")
+
+// A run that dies at any border, again and again, with an epoch for each file,
+// ends with the rows of one run that takes all files at once.
+func TestKeyedTablesSurviveCrashes(t *testing.T) {
+	for seed := range uint64(6) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		dir, once := project(t, map[string]string{"pipeline.yml": changesProject}), project(t, map[string]string{"pipeline.yml": changesProject})
+		crashes := 0
+		for n := range 4 {
+			text := ""
+			for range 1 + rng.IntN(5) {
+				text += changeLine(rng)
+			}
+			name := fmt.Sprintf("data/%d.json", n)
+			write(t, dir, name, text)
+			write(t, once, name, text)
+			for done := false; !done; {
+				left := 1 + rng.IntN(60)
+				dead := false
+				res := run(t, dir, RunOptions{Lanes: 2, At: func(string) error {
+					if left--; left == 0 || dead {
+						dead = true
+						return errCrash
+					}
+					return nil
+				}})
+				done = true
+				for _, f := range res.Flows {
+					if f.Err != nil {
+						if !errors.Is(f.Err, errCrash) {
+							t.Fatalf("seed %d: %s: %v", seed, f.Flow, f.Err)
+						}
+						done = false
+						crashes++
+					}
+				}
+			}
+		}
+		good(t, once, RunOptions{Trigger: "triggered"})
+		for _, name := range []string{"newest", "history", "counts"} {
+			if got, want := rowsOf(t, dir, name), rowsOf(t, once, name); !slices.Equal(got, want) {
+				t.Fatalf("seed %d, %d crashes, %s:\n got %v\nwant %v", seed, crashes, name, got, want)
+			}
+		}
+	}
+}
+
+// cdcProject is a project with one table, kept by the given auto_cdc keys.
+func cdcProject(t *testing.T, cdc string) string {
+	return project(t, map[string]string{"pipeline.yml": `
+name: one
+storage: ./state
+sources:
+  - name: changes
+    format: json
+    path: data
+    schema: "id INT, v STRING, w STRING, op STRING, seq BIGINT"
+streaming_tables:
+  - name: out
+    auto_cdc: {source: changes, keys: [id], sequence_by: seq, except_columns: [op, seq], apply_as_deletes: "op = 'D'", ` + cdc + `}
+`})
+}
+
+func TestChangesOfKnownFailures(t *testing.T) {
+	cases := []struct {
+		name, cdc string
+		runs      []string
+		want      []string
+	}{
+		{"B29 late delete inside a finished record", "scd_type: 2", []string{
+			`{"id":1,"v":"a","op":"U","seq":10}{"id":1,"op":"D","seq":20}`,
+			`{"id":1,"op":"D","seq":15}`,
+			`{"id":1,"v":"c","op":"U","seq":17}`,
+		}, []string{"1|a|<nil>|10|15", "1|c|<nil>|17|20"}},
+		{"B30 delete before the older update", "scd_type: 1", []string{
+			`{"id":1,"op":"D","seq":5}`,
+			`{"id":1,"v":"old","op":"U","seq":3}`,
+		}, nil},
+		{"B30 ties", "scd_type: 1", []string{
+			`{"id":1,"op":"D","seq":5}`,
+			`{"id":1,"v":"tie","op":"U","seq":5}{"id":2,"v":"q","op":"U","seq":1}{"id":3,"v":"p","op":"U","seq":1}`,
+			`{"id":2,"v":"p","op":"U","seq":1}{"id":3,"v":"q","op":"U","seq":1}`,
+		}, []string{"1|tie|<nil>", "2|q|<nil>", "3|q|<nil>"}},
+		{"B34 a deleted key comes back", "scd_type: 2", []string{
+			`{"id":1,"v":"eve","op":"U","seq":1}`, `{"id":1,"op":"D","seq":2}`, `{"id":1,"op":"D","seq":3}`, `{"id":1,"v":"eve","op":"U","seq":4}`,
+		}, []string{"1|eve|<nil>|1|2", "1|eve|<nil>|4|<nil>"}},
+		{"NULL keeps the value before", "ignore_null_updates: true", []string{
+			`{"id":1,"v":"a","w":"a","op":"U","seq":1}{"id":1,"v":"c","op":"U","seq":3}`,
+			`{"id":1,"w":"b","op":"U","seq":2}`,
+			`{"id":2,"v":"a","op":"U","seq":1}{"id":2,"w":"x","op":"U","seq":9}`,
+			`{"id":2,"op":"D","seq":4}`,
+		}, []string{"1|c|b", "2|<nil>|x"}},
+		{"tracked columns", "scd_type: 2, track_history: [v]", []string{
+			`{"id":1,"v":"a","w":"1","op":"U","seq":1}{"id":1,"v":"a","w":"2","op":"U","seq":2}`,
+			`{"id":1,"v":"b","w":"3","op":"U","seq":4}`,
+			`{"id":1,"v":"b","w":"0","op":"U","seq":3}`,
+		}, []string{"1|a|2|1|3", "1|b|3|3|<nil>"}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			dir := cdcProject(t, c.cdc)
+			for n, text := range c.runs {
+				write(t, dir, fmt.Sprintf("data/%d.json", n), strings.ReplaceAll(text, "}{", "}\n{"))
+				good(t, dir, RunOptions{})
+			}
+			wantRows(t, dir, "out", c.want...)
+		})
+	}
+}
+
+// B43: a record without a value is a delete of its key.
+func TestTombstonesDelete(t *testing.T) {
+	dir := project(t, map[string]string{
+		"pipeline.yml": `
+name: tombs
+storage: ./state
+libraries: [{glob: {include: "*.sql"}}]
+sources:
+  - {name: log, format: json, path: data, schema: "key STRING, value STRUCT<v: INT>, offset BIGINT"}
+`,
+		"t.sql": `
+CREATE TEMPORARY VIEW flat AS SELECT key, value.v AS v, value IS NULL AS gone, offset FROM STREAM(log);
+CREATE STREAMING TABLE out;
+CREATE FLOW apply AS AUTO CDC INTO out FROM STREAM(flat) KEYS (key)
+APPLY AS DELETE WHEN gone SEQUENCE BY offset COLUMNS * EXCEPT (gone, offset) STORED AS SCD TYPE 1;
+`,
+		"data/1.json": `{"key":"k1","value":{"v":1},"offset":0}
+{"key":"k2","value":{"v":2},"offset":1}
+{"key":"k1","value":null,"offset":2}
+{"key":"k2","value":{"v":null},"offset":3}
+`})
+	good(t, dir, RunOptions{})
+	wantRows(t, dir, "out", "k2|<nil>")
+}
+
+func TestBadChangesFail(t *testing.T) {
+	for text, class := range map[string]string{
+		`{"v":"a","op":"U","seq":1}`:   "AUTOCDC_MICROBATCH_VALIDATION.NULL_KEY",
+		`{"id":1,"v":"a","op":"U"}`:    "AUTOCDC_MICROBATCH_VALIDATION.NULL_SEQUENCE",
+		`{"id":1,"v":"a","op":"D"}`:    "AUTOCDC_MICROBATCH_VALIDATION.NULL_SEQUENCE",
+		`{"id":null,"op":"D","seq":7}`: "AUTOCDC_MICROBATCH_VALIDATION.NULL_KEY",
+	} {
+		dir := cdcProject(t, "scd_type: 1")
+		write(t, dir, "data/1.json", text)
+		res := run(t, dir, RunOptions{})
+		got, _ := classOf(res.Flows[0].Err)
+		if got != class {
+			t.Errorf("%s: class %q, want %q (%v)", text, got, class, res.Flows[0].Err)
+		}
+		wantRows(t, dir, "out")
+	}
+}
+
+// A table that others follow as a stream ends them when it takes rows back,
+// unless they leave changes out.
+func TestStreamsOfKeyedTables(t *testing.T) {
+	dir := project(t, map[string]string{"pipeline.yml": changesProject + `
+  - name: strict
+    sql: SELECT * FROM STREAM(newest)
+  - name: easy
+    on_upstream_reset: skip
+    sql: SELECT * FROM STREAM(newest)
+`})
+	write(t, dir, "data/1.json", `{"id":1,"v":"a","op":"U","seq":1}`)
+	good(t, dir, RunOptions{})
+	wantRows(t, dir, "strict", "1|a")
+	write(t, dir, "data/2.json", `{"id":1,"v":"b","op":"U","seq":2}`)
+	write(t, dir, "data/3.json", `{"id":2,"v":"c","op":"U","seq":2}`)
+	res := run(t, dir, RunOptions{})
+	for _, f := range res.Flows {
+		failed := f.Err != nil
+		if failed != (f.Dataset == "strict") {
+			t.Errorf("%s: %v", f.Dataset, f.Err)
+		}
+		if failed && !strings.Contains(f.Err.Error(), "on_upstream_reset") {
+			t.Errorf("no hint: %v", f.Err)
+		}
+	}
+	wantRows(t, dir, "newest", "1|b", "2|c")
+	wantRows(t, dir, "easy", "1|a", "2|c")
+}
+
+// What the stored changes mean cannot be changed without a full refresh;
+// columns may be added.
+func TestKeyedDrift(t *testing.T) {
+	base := "name: d\nstorage: ./state\nsources:\n  - {name: changes, format: json, path: data, schema: \"id INT, v STRING, w STRING, op STRING, seq BIGINT\"}\nstreaming_tables:\n  - name: out\n    auto_cdc: {source: changes, "
+	dir := project(t, map[string]string{"pipeline.yml": base + "keys: [id], sequence_by: seq, columns: [id, v], scd_type: 2}\n"})
+	write(t, dir, "data/1.json", `{"id":1,"v":"a","w":"x","op":"U","seq":1}`)
+	good(t, dir, RunOptions{})
+	for cdc, class := range map[string]string{
+		"keys: [id], sequence_by: seq, columns: [id, v]}":                                         "AUTOCDC_INVALID_STATE.SCD_TYPE_DRIFT",
+		"keys: [id, v], sequence_by: seq, columns: [id, v], scd_type: 2}":                         "AUTOCDC_INVALID_STATE.KEY_SCHEMA_DRIFT",
+		"keys: [id], sequence_by: int(seq), columns: [id, v], scd_type: 2}":                       "AUTOCDC_INVALID_STATE.SEQUENCING_TYPE_DRIFT",
+		"keys: [id], sequence_by: seq, columns: [id, v], scd_type: 2, track_history: [v]}":        "AUTOCDC_INVALID_STATE.TRACK_HISTORY_DRIFT",
+		"keys: [id], sequence_by: seq, columns: [id, v], scd_type: 2, ignore_null_updates: true}": "AUTOCDC_INVALID_STATE",
+	} {
+		write(t, dir, "pipeline.yml", base+cdc+"\n")
+		ctx := context.Background()
+		p, list, err := Load(ctx, LoadOptions{Path: dir})
+		if err != nil || list.HasErrors() {
+			t.Fatal(err, list.Render())
+		}
+		_, list, err = p.Run(ctx, ctx, RunOptions{})
+		if err != nil || len(list) != 1 || string(list[0].Code) != class {
+			t.Errorf("%s: %v %s, want %s", cdc, err, list.Render(), class)
+		}
+	}
+	write(t, dir, "pipeline.yml", base+"keys: [id], sequence_by: seq, columns: [id, v, w], scd_type: 2}\n")
+	write(t, dir, "data/2.json", `{"id":1,"v":"a","w":"y","op":"U","seq":2}`)
+	good(t, dir, RunOptions{})
+	if got := rowsOf(t, dir, "out"); len(got) != 2 {
+		t.Errorf("%v", got)
+	}
+	good(t, dir, RunOptions{FullRefresh: []string{"out"}})
+	if got := rowsOf(t, dir, "out"); len(got) != 2 {
+		t.Errorf("%v", got)
+	}
+}
