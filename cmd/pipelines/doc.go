@@ -2,6 +2,7 @@
 //
 // Reading order: main.go (the list of commands, exit codes), then one file a
 // command: init, validate, dryrun, run, sql, tables, graph, status, events,
+// checkpoint,
 // schema, version. report.go renders findings in the forms that CI reads.
 //
 // Invariants: data goes to stdout, messages to stderr; exit codes are 0 all

@@ -39,7 +39,7 @@ type app struct {
 func (a *app) commands() []*cobra.Command {
 	return []*cobra.Command{
 		a.initCommand(), a.validateCommand(), a.dryRunCommand(), a.runCommand(), a.sqlCommand(), a.tablesCommand(),
-		a.graphCommand(), a.statusCommand(), a.eventsCommand(), a.schemaCommand(), a.versionCommand(),
+		a.graphCommand(), a.statusCommand(), a.eventsCommand(), a.checkpointCommand(), a.schemaCommand(), a.versionCommand(),
 	}
 }
 

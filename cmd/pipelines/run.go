@@ -24,7 +24,7 @@ type selectFlags struct {
 
 func (f *selectFlags) add(c *cobra.Command) {
 	fl := c.Flags()
-	fl.StringVar(&f.trigger, "trigger", "", "available_now (in epochs that honour limits) or triggered (one epoch a flow)")
+	fl.StringVar(&f.trigger, "trigger", "", "available_now (in epochs that honour limits), triggered (one epoch a flow) or continuous (until it is stopped)")
 	fl.StringSliceVar(&f.refresh, "refresh", nil, "update only these tables (a,b)")
 	fl.StringSliceVar(&f.fullRefresh, "full-refresh", nil, "make these tables anew (a,b)")
 	fl.BoolVar(&f.all, "full-refresh-all", false, "make all tables anew")
