@@ -20,6 +20,8 @@ type taken struct {
 	// node), so that a file which was replaced is told from the old one also
 	// when size and time are equal.
 	version uint64
+	// key is the file's path where the identity is its name only, else "".
+	key string
 }
 
 // ledger is the set of files that were planned, by identity.
@@ -46,7 +48,7 @@ func (l *ledger) load(read connector.Ledger) error {
 func (t taken) encode() []byte {
 	b := binary.AppendUvarint(nil, uint64(t.log))
 	b = binary.AppendVarint(b, t.mtime)
-	return binary.LittleEndian.AppendUint64(binary.AppendVarint(b, t.size), t.version)
+	return append(binary.LittleEndian.AppendUint64(binary.AppendVarint(b, t.size), t.version), t.key...)
 }
 
 func decodeTaken(b []byte) (taken, error) {
@@ -59,10 +61,11 @@ func decodeTaken(b []byte) (taken, error) {
 		return taken{}, errEntry
 	}
 	size, k := binary.Varint(b[n+m:])
-	if k <= 0 || len(b) != n+m+k+8 {
+	if k <= 0 || len(b) < n+m+k+8 {
 		return taken{}, errEntry
 	}
-	return taken{log: int64(log), mtime: mtime, size: size, version: binary.LittleEndian.Uint64(b[n+m+k:])}, nil
+	b = b[n+m+k:]
+	return taken{log: int64(log), mtime: mtime, size: size, version: binary.LittleEndian.Uint64(b), key: string(b[8:])}, nil
 }
 
 func (l *ledger) add(id string, t taken) {
@@ -77,6 +80,9 @@ func (l *ledger) between(from, to int64, latestFirst bool) []file {
 		var fs []file
 		for key, t := range l.known {
 			if t.log == log {
+				if t.key != "" {
+					key = t.key
+				}
 				fs = append(fs, file{key: key, mtime: t.mtime, size: t.size})
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"path"
+	"slices"
 	"time"
 
 	"pipelines/runtime/connector"
@@ -71,8 +72,24 @@ func (s *Source) Pin(ctx context.Context) error {
 		s.waiting = append(s.waiting, f)
 	}
 	sortFiles(s.waiting, s.o.LatestFirst)
+	s.dropSameNames()
 	s.dropOld()
 	return s.lookForChanges(ctx, looks)
+}
+
+// dropSameNames keeps the first of the waiting files that are the same one by
+// fileNameOnly.
+func (s *Source) dropSameNames() {
+	if !s.o.NameOnly {
+		return
+	}
+	seen := map[string]bool{}
+	s.waiting = slices.DeleteFunc(s.waiting, func(f file) bool {
+		id := s.o.identity(f.key)
+		again := seen[id]
+		seen[id] = true
+		return again
+	})
 }
 
 // dropOld applies maxFileAge, relative to the newest file seen. The first
@@ -106,6 +123,9 @@ func (s *Source) lookForChanges(ctx context.Context, keys []string) error {
 		}
 		id := s.o.identity(key)
 		t := s.ledger.known[id]
+		if t.key != "" && t.key != key {
+			continue // another file that counts as the same one
+		}
 		if t.size != f.size || t.mtime != f.mtime || t.version != f.version {
 			s.notes = append(s.notes, fmt.Sprintf("%s changed after it was read; it is not read again", path.Join(s.o.Root, key)))
 		}
@@ -137,10 +157,7 @@ func (s *Source) Plan(ctx context.Context, from stream.Offset, opts connector.Pl
 		t := taken{log: log, mtime: f.mtime, size: f.size, version: f.version}
 		id := s.o.identity(f.key)
 		if s.o.NameOnly {
-			if _, again := s.ledger.known[id]; again {
-				p.Splits--
-				continue
-			}
+			t.key = f.key
 		}
 		s.ledger.add(id, t)
 		p.Entries = append(p.Entries, connector.Entry{Key: []byte(id), Value: t.encode()})
