@@ -16,6 +16,8 @@ type builder struct {
 	sites int  // operators without an id of their own, for state
 	// limits are the rows that the filter above keeps of each partition.
 	limits map[*logical.Window]int
+	// loops are the recursive queries around the plan being built.
+	loops map[int]*recursion
 }
 
 // Build makes the physical plan of root.
@@ -85,6 +87,10 @@ func (bd *builder) build(n logical.Node, out port, phase int) (int, *mark, error
 		return bd.union(n, out, phase)
 	case *logical.SetOp:
 		return bd.setOp(n, out, phase)
+	case *logical.Recursion:
+		return bd.recursion(n, out, phase)
+	case *logical.RecursionRef:
+		return bd.recursionRef(n, out, phase)
 	case *logical.Distinct:
 		return bd.one(n, out, phase, bd.distinct)
 	case *logical.Window:

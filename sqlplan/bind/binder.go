@@ -38,6 +38,7 @@ type Binder struct {
 	views   int // depth of views and CTEs being inlined
 	nodes   int // relations bound so far
 	depth   int // of expressions
+	loops   int // recursive queries so far
 	reads   []*logical.Relation
 	silent  bool // something failed whose error was reported elsewhere
 }

@@ -15,6 +15,7 @@ type cteScope struct {
 	cte  *ast.CTE
 	up   *cteScope // what the CTE itself sees
 	used bool
+	loop *loop // inside its own step: the rows of the round before
 	// recursive CTEs refer to themselves.
 	recursive bool
 }
@@ -74,12 +75,14 @@ func (b *Binder) cteQuery(c *cteScope, up enclosing) (logical.Node, *scope) {
 	c.used = true
 	saved := b.ctes
 	b.ctes = c.up
+	var n logical.Node
+	var s *scope
 	if c.recursive && mentions(c.cte.Query, c.name) {
-		b.notYet(c.cte.Span, "a recursive CTE")
+		n, s = b.recursive(c, up)
 		b.ctes = saved
-		return nil, &scope{broken: true}
+		return n, s
 	}
-	n, s := b.query(c.cte.Query, up)
+	n, s = b.query(c.cte.Query, up)
 	b.ctes = saved
 	if n == nil || len(c.cte.Columns) == 0 {
 		return n, s

@@ -138,6 +138,9 @@ func (b *Binder) table(t *ast.Table, up enclosing) (logical.Node, *scope) {
 		if !b.count1(t.Span) {
 			return nil, broken
 		}
+		if c.loop != nil {
+			return b.recursionRef(c, t.Span)
+		}
 		n, s := b.cteQuery(c, enclosing{})
 		if n == nil {
 			return nil, broken

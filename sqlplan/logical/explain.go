@@ -100,6 +100,14 @@ func Describe(n Node) string {
 			s += " offset " + strconv.FormatInt(n.Offset, 10)
 		}
 		return s
+	case *Recursion:
+		s := fmt.Sprintf("Recursion %d [%s]", n.Loop, attrList(n.Columns))
+		if n.Wanted >= 0 {
+			s += " limit " + strconv.FormatInt(n.Wanted, 10)
+		}
+		return s
+	case *RecursionRef:
+		return fmt.Sprintf("RecursionRef %d %s [%s]", n.Loop, n.Name, attrList(n.Columns))
 	case *Union:
 		return "Union [" + attrList(n.Columns) + "]"
 	case *SetOp:

@@ -47,6 +47,8 @@ const (
 	KindSessionWindow
 	KindDeduplicate
 	KindExpect
+	KindRecursion
+	KindRecursionRef
 )
 
 // Relation is what a Catalog says of a table, view or source that is read.

@@ -86,7 +86,7 @@ func (f *fieldPruner) collect(n logical.Node) {
 			f.expr(a.Expr)
 		}
 		return
-	case *logical.Union, *logical.SetOp, *logical.Distinct, *logical.Deduplicate, *logical.Expand:
+	case *logical.Union, *logical.Recursion, *logical.SetOp, *logical.Distinct, *logical.Deduplicate, *logical.Expand:
 		for _, in := range n.Inputs() {
 			for _, a := range in.Output() {
 				f.whole(a.ID)

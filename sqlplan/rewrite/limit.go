@@ -31,6 +31,10 @@ func lower(l *logical.Limit) logical.Node {
 			return l
 		}
 		return &logical.Limit{Input: &logical.Sort{Input: in.Input, Keys: in.Keys, Limit: want}, Count: l.Count, Offset: l.Offset}
+	case *logical.Recursion:
+		r := *in
+		r.Wanted, r.MaxRows = want, -1
+		return &logical.Limit{Input: &r, Count: l.Count, Offset: l.Offset}
 	case *logical.Union:
 		if in.Streaming() {
 			return l

@@ -63,7 +63,9 @@ func (c *Context) prune(n logical.Node, need idSet) logical.Node {
 		return &a
 	case *logical.Union:
 		return c.pruneUnion(m, need)
-	case *logical.SetOp, *logical.Distinct:
+	case *logical.RecursionRef:
+		return m
+	case *logical.SetOp, *logical.Distinct, *logical.Recursion:
 		return logical.MapInputs(n, func(in logical.Node) logical.Node { return c.prune(in, setOf(in.Output())) })
 	case *logical.Deduplicate:
 		below := need.copy()

@@ -273,6 +273,8 @@ func (c *checker) node(n logical.Node) {
 				break
 			}
 		}
+	case *logical.Recursion:
+		c.fail(at, unsupported, "Recursive queries over streaming DataFrames/Datasets are not supported.")
 	case *logical.SetOp:
 		name := "Intersect of"
 		if n.Op == logical.Except {
