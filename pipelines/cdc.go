@@ -33,6 +33,10 @@ func (a *analyzer) changeFlow(d *dataset, f *flow) {
 		a.fail(f.file, f.place, "AUTOCDC_TARGET_DOES_NOT_SUPPORT_MERGE", "flow %s applies changes to the %s %s; only a streaming table can be changed row by row", f.name, d.kind, d.shown())
 		return
 	}
+	if c := f.cdc; len(c.Keys) == 0 || len(c.Source.Parts) == 0 || c.SequenceBy == nil && (f.cdcSQL == nil || f.cdcSQL.SequenceBy == nil) {
+		d.done.broken = true // reported where it was read
+		return
+	}
 	o := a.compileOptions(d, f.conf, logical.Append, f.dedup)
 	d.checks(&o)
 	before := len(a.list)

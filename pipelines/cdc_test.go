@@ -344,3 +344,21 @@ func TestKeyedDrift(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+// Every fault of keyed tables is found offline, with its place.
+func TestKeyedFindings(t *testing.T) {
+	dir := filepath.Join("testdata", "cdc_errors")
+	_, list, err := Load(t.Context(), LoadOptions{Path: dir, Offline: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	for _, d := range list {
+		fmt.Fprintf(&out, "%s:%s %s\n", filepath.Base(d.Span.File), d.Span.Start, d.Code)
+	}
+	golden := filepath.Join(dir, "want.txt")
+	want, err := os.ReadFile(golden)
+	if err != nil || string(want) != out.String() {
+		t.Errorf("%v; got\n%s\nwant\n%s", err, out.String(), want)
+	}
+}

@@ -239,7 +239,11 @@ func (d *definer) target(parts []string) *dataset {
 			return x
 		}
 	}
-	return d.byID[strings.ToLower(strings.Join(d.fullName(parts, "", ""), "."))]
+	x := d.byID[strings.ToLower(strings.Join(d.fullName(parts, "", ""), "."))]
+	if x == nil && len(parts) == 2 && strings.EqualFold(parts[0], "live") {
+		return d.target(parts[1:]) // the older LIVE.name
+	}
+	return x
 }
 
 func (d *definer) tableNames() []string {

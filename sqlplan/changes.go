@@ -43,7 +43,8 @@ type ColumnWord struct {
 	Place diag.Span
 }
 
-// Changes describes AUTO CDC to CompileChanges.
+// Changes describes AUTO CDC to CompileChanges. Source, Keys and Sequence are
+// never empty.
 type Changes struct {
 	Source []string
 	// File and Place are where the source is named.
@@ -218,9 +219,6 @@ func (k *changesCompiler) columns(p *ChangesPlan) []logical.Attr {
 			k.fail(k.Place, "AUTOCDC_RESERVED_COLUMN_NAME_PREFIX_CONFLICT", "leave it out with except_columns, or give it another name in a view", "the source has a column %s, which SCD type 2 adds itself", f.Name)
 		}
 	}
-	if len(k.Keys) == 0 {
-		k.fail(k.Place, "AUTOCDC_EMPTY_KEYS", "name the columns that identify a row", "AUTO CDC needs keys")
-	}
 	for _, w := range k.Keys {
 		i := k.find(w, target, "AUTOCDC_KEY_NOT_IN_SELECTED_SCHEMA", "keys")
 		if i < 0 || slices.Contains(p.Keys, i) {
@@ -291,10 +289,6 @@ func (k *changesCompiler) bind(t Term, in []logical.Attr, want *schema.Type) log
 
 // computed adds the sequence and the operation to the source's columns.
 func (k *changesCompiler) computed(n logical.Node) logical.Node {
-	if !k.Sequence.IsSet() {
-		k.fail(k.Place, "AUTOCDC_MISSING_SEQUENCE_BY", "add sequence_by", "AUTO CDC needs a sequence")
-		return n
-	}
 	seq := k.bind(k.Sequence, k.in, nil)
 	if seq == nil {
 		return n
