@@ -395,4 +395,4 @@ func JSONSchema() []byte {
 func (p *Project) Document() string { return p.spec.File.Name }
 
 // Triggers lists the words that RunOptions.Trigger takes.
-func Triggers() []string { return []string{"available_now", "triggered"} }
+func Triggers() []string { return []string{"available_now", "triggered", "continuous"} }

@@ -88,9 +88,12 @@ func (out *relations) openTable(ctx context.Context, r *logical.Relation, t *tar
 		out.tables[r.ID] = builtin.TableWhole(t.table, nil)
 		return nil
 	}
-	snap, err := t.table.Snapshot(ctx)
-	if err != nil {
-		return err
+	snap := out.u.pins[t]
+	if snap == nil {
+		var err error
+		if snap, err = t.table.Snapshot(ctx); err != nil {
+			return err
+		}
 	}
 	out.tables[r.ID] = builtin.TableWhole(t.table, snap)
 	return nil
@@ -159,8 +162,11 @@ func (u *update) runStream(ctx, stop context.Context, t *task, mu *sync.Mutex) (
 	e, err := exec.New(exec.Options{
 		Dataset: t.d.shown(), Flow: t.f.name, Plan: t.f.plan.Node, Session: t.f.session, Streams: rel.streams, Tables: rel.tables,
 		Sink: sink, DB: db, Mode: modes[t.f.mode], Trigger: u.trigger(t), Lanes: u.lanes(t), Pool: u.pool, BatchRows: u.o.BatchRows,
-		Now: u.p.now, At: u.o.At,
-		OnEpoch: func(p exec.Progress) { u.progress(t, p, mu) },
+		Now: u.p.now, At: u.o.At, Wait: u.waiter(t),
+		OnEpoch: func(p exec.Progress) {
+			u.progress(t, p, mu)
+			u.wake(t.d)
+		},
 		OnNote: func(text string) {
 			mu.Lock()
 			defer mu.Unlock()
@@ -175,18 +181,26 @@ func (u *update) runStream(ctx, stop context.Context, t *task, mu *sync.Mutex) (
 	return err
 }
 
-func (u *update) trigger(t *task) exec.Trigger {
-	word := u.o.Trigger
-	if word == "" {
-		switch tr := t.f.trigger; {
-		case tr != nil:
-			word = tr.Mode.String()
-		case u.p.spec.Trigger != nil:
-			word = u.p.spec.Trigger.Mode.String()
-		}
+// triggerOf returns the trigger of a flow: the run's, its own, or the
+// project's.
+func (u *update) triggerOf(f *flow) (mode string, interval time.Duration) {
+	switch {
+	case u.o.Trigger != "":
+		return u.o.Trigger, 0
+	case f.trigger != nil:
+		return f.trigger.Mode.String(), f.trigger.Interval.Value
+	case u.p.spec.Trigger != nil:
+		return u.p.spec.Trigger.Mode.String(), u.p.spec.Trigger.Interval.Value
 	}
-	if word == "triggered" {
+	return spec.AvailableNow.String(), 0
+}
+
+func (u *update) trigger(t *task) exec.Trigger {
+	switch mode, _ := u.triggerOf(t.f); mode {
+	case spec.Triggered.String():
 		return exec.Once
+	case spec.Continuous.String(), spec.ProcessingTime.String():
+		return exec.Continuous
 	}
 	return exec.AvailableNow
 }
@@ -220,25 +234,7 @@ func (u *update) outsideSink(ctx context.Context, t *task) (connector.Sink, cata
 	if err != nil {
 		return nil, catalog.Record{}, err
 	}
-	name := []string{sinkCatalog, u.p.Name(), t.d.shown()}
-	rec, _, err := u.st.record(ctx, name)
-	if err != nil {
-		return nil, rec, err
-	}
-	if rec.Flows[t.f.name] == "" || u.fresh[t.d] {
-		if rec.Flows == nil {
-			rec.Flows = map[string]string{}
-		}
-		if u.fresh[t.d] && rec.Flows[t.f.name] != "" {
-			rec.CheckpointVersion++
-		}
-		rec.Name, rec.Kind, rec.Owner = nameOf(name), "sink", u.p.Name()
-		rec.Flows[t.f.name] = newAppID()
-		if err := u.st.catalog.Put(ctx, rec); err != nil {
-			return nil, rec, err
-		}
-	}
-	return s, rec, nil
+	return s, u.sinks[t.d], nil
 }
 
 // checkpoint opens the flow's checkpoint, or makes it where there cannot be

@@ -10,6 +10,7 @@ import (
 
 	"pipelines/pipelines/event"
 	"pipelines/pipelines/graph"
+	exec "pipelines/runtime/flow"
 	"pipelines/stores"
 )
 
@@ -152,7 +153,8 @@ func (u *update) runTask(ctx, stop context.Context, t *task, mu *sync.Mutex) {
 			return
 		}
 		t.result.State = event.Failed
-		if n >= attempts || stores.Classify(err) != stores.Retryable || ctx.Err() != nil {
+		endless := u.trigger(t) == exec.Continuous
+		if n >= attempts && !endless || stores.Classify(err) != stores.Retryable || ctx.Err() != nil {
 			return
 		}
 		set(event.Failed, n)
@@ -166,6 +168,9 @@ func backoff(n int) time.Duration { return min(time.Second<<min(n, 6), 30*time.S
 
 // sleep waits unless the update is stopped first.
 func sleep(stop context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return stop.Err() == nil
+	}
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

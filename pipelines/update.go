@@ -18,6 +18,7 @@ import (
 	"pipelines/pipelines/graph"
 	"pipelines/spec"
 	"pipelines/spec/diag"
+	"pipelines/tables"
 	"pipelines/tables/catalog"
 	"pipelines/tables/column"
 )
@@ -93,7 +94,12 @@ type update struct {
 	tables   map[*dataset]*target
 	sinks    map[*dataset]catalog.Record
 	result   Result
-	status   *statusFile
+	// pins are the versions that a wave of views reads, in a continuous update;
+	// a table without one is read at its newest version.
+	pins map[*target]*tables.Snapshot
+	// bell wakes waiting flows, in a continuous update.
+	bell   bell
+	status *statusFile
 }
 
 // Run runs the graph once. The list holds findings about the request (unknown
@@ -138,7 +144,11 @@ func (u *update) locked(ctx, stop context.Context) (*Result, diag.List, error) {
 	u.changed(event.Running, nil)
 	err = u.makeTables(ctx)
 	if err == nil {
-		u.runGraph(ctx, stop)
+		if u.continuous() {
+			u.runContinuous(ctx, stop)
+		} else {
+			u.runGraph(ctx, stop)
+		}
 	}
 	u.result.Finished = u.p.now()
 	final := event.Completed

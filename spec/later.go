@@ -42,8 +42,6 @@ var laterThings = []later{
 	{"", "on_error", "quarantine", "quarantine"},
 	{"expectation", "on_violation", "quarantine", "quarantine"},
 
-	{"", "trigger", "continuous", "continuous running"},
-	{"trigger", "processing_time", "", "a processing_time trigger"},
 	{"trigger", "real_time", "", "real-time running"},
 
 	{"sink", "format", "kafka", "the kafka sink"},

@@ -32,7 +32,7 @@ func (e *Execution) planEpoch(ctx context.Context) (*checkpoint.Intent, map[stri
 	}
 	ledgers := map[string][]checkpoint.Entry{}
 	fresh := false
-	opts := connector.PlanOptions{Unlimited: e.o.Trigger == Once, Pinned: true}
+	opts := connector.PlanOptions{Unlimited: e.o.Trigger == Once, Pinned: e.o.Trigger != Continuous}
 	for _, id := range e.streamIDs() {
 		p, err := e.o.Streams[id].Plan(ctx, e.offsets[id], opts)
 		if err != nil {

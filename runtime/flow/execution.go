@@ -26,6 +26,9 @@ const (
 	AvailableNow Trigger = iota
 	// Once takes the same in one epoch, limits ignored, and ends.
 	Once
+	// Continuous goes on with what arrives, until it is stopped; Options.Wait
+	// says when to look again.
+	Continuous
 )
 
 // Options configures an Execution.
@@ -53,6 +56,9 @@ type Options struct {
 	// the user should know; both may be nil.
 	OnEpoch func(Progress)
 	OnNote  func(string)
+	// Wait is called under Continuous after each epoch, and (idle) when there is
+	// nothing to do. It returns when it is time to plan again, or false to end.
+	Wait func(stop context.Context, idle bool) bool
 	// At is called at each border of the epoch with its name (see Points); an
 	// error there ends the run as a crash would. It must be safe for concurrent
 	// use. Nil outside tests.
@@ -151,7 +157,10 @@ func (e *Execution) Run(ctx, stop context.Context) (Summary, error) {
 			return e.sum, err
 		}
 		if in == nil {
-			break
+			if again, err := e.idle(stop); err != nil || !again {
+				return e.sum, errors.Join(err, e.writeMark())
+			}
+			continue
 		}
 		if err := e.at(PlanAfter); err != nil {
 			return e.sum, err
@@ -166,8 +175,22 @@ func (e *Execution) Run(ctx, stop context.Context) (Summary, error) {
 		if e.o.Trigger == Once && !e.marks.pending() {
 			break
 		}
+		if e.o.Trigger == Continuous && !e.o.Wait(stop, false) {
+			break
+		}
 	}
 	return e.sum, e.writeMark()
+}
+
+// idle waits for something to do; false ends the run.
+func (e *Execution) idle(stop context.Context) (bool, error) {
+	if e.o.Trigger != Continuous || len(e.o.Streams) == 0 {
+		return false, nil
+	}
+	if err := e.writeMark(); err != nil {
+		return false, err
+	}
+	return e.o.Wait(stop, true), nil
 }
 
 func (e *Execution) writeMark() error {
