@@ -2,8 +2,7 @@
 //
 // Reading order: main.go (the list of commands, exit codes), then one file a
 // command: init, validate, dryrun, run, sql, tables, graph, status, events,
-// checkpoint,
-// schema, version. report.go renders findings in the forms that CI reads.
+// checkpoint, schema, version. live.go draws progress on a terminal.
 //
 // Invariants: data goes to stdout, messages to stderr; exit codes are 0 all
 // good, 1 a failure while running, 2 findings and usage errors, 3 environment,

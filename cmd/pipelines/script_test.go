@@ -83,7 +83,7 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	c.Env = append(os.Environ(), "CI=1")
 	out, err := os.Create(filepath.Join(c.Dir, "interrupted.out"))
 	ts.Check(err)
-	defer out.Close()
+	defer func() { ts.Check(out.Close()) }()
 	c.Stdout, c.Stderr = out, out
 	ts.Check(c.Start())
 	await(ts, out.Name(), args[0])
@@ -113,7 +113,7 @@ func beside(ts *testscript.TestScript, neg bool, args []string) {
 	c.Args[0], c.Dir, c.Env = "pipelines", ts.Getenv("WORK"), append(os.Environ(), "CI=1")
 	out, err := os.Create(filepath.Join(c.Dir, "beside.out"))
 	ts.Check(err)
-	defer out.Close()
+	defer func() { ts.Check(out.Close()) }()
 	c.Stdout, c.Stderr = out, out
 	ts.Check(c.Start())
 	await(ts, out.Name(), args[0])

@@ -15,7 +15,6 @@ import (
 type memoryTable struct {
 	name    []string
 	schema  schema.Schema
-	comment string
 	batches []*column.Batch
 	rows    int
 	version int

@@ -12,11 +12,10 @@ import (
 
 // view is a temporary view: a query, or files by format and options.
 type view struct {
-	name    string
-	answer  sqlplan.Answer // what the name means; its View has the query
-	schema  schema.Schema
-	reads   map[string]bool // views that its query leads to
-	comment string
+	name   string
+	answer sqlplan.Answer // what the name means; its View has the query
+	schema schema.Schema
+	reads  map[string]bool // views that its query leads to
 }
 
 // variable is a session variable.
