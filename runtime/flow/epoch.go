@@ -107,10 +107,10 @@ func (e *Execution) runEpoch(ctx context.Context, in checkpoint.Intent) error {
 // fill reads the epoch's rows through the plan into the sink's epoch.
 func (e *Execution) fill(ctx context.Context, in checkpoint.Intent, prog *Progress) ([]byte, error) {
 	step := stream.Step{Epoch: in.Epoch, Now: in.Now, Late: in.Late, Evict: in.Evict, NoData: in.NoData}
-	if err := e.plan.Begin(step); err != nil {
+	e.output.Store(0)
+	if err := e.plan.Begin(step); err != nil { // inline tables emit here
 		return nil, fmt.Errorf("begin step: %w", err)
 	}
-	e.output.Store(0)
 	if err := e.readAll(ctx, in, prog); err != nil {
 		return nil, err
 	}
