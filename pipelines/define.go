@@ -259,7 +259,7 @@ func (d *definer) tableNames() []string {
 // check finds what is wrong whatever the queries say.
 func (d *definer) check() {
 	for _, x := range d.datasets {
-		if x.kind == graph.StreamingTable && len(x.flows) == 0 && !slices.ContainsFunc(d.flows, func(p pending) bool { return p.resolved == x }) {
+		if x.kind == graph.StreamingTable && len(x.flows) == 0 && !x.done.broken && !slices.ContainsFunc(d.flows, func(p pending) bool { return p.resolved == x }) {
 			d.list = append(d.list, diag.AtSpan(x.file, x.place, "PIPELINE_DATASET_WITHOUT_FLOW", fmt.Sprintf("streaming table %s has no query and no flow", x.shown())).
 				WithHint("give it sql, flows, or a flow with this target"))
 		}

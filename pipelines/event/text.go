@@ -38,6 +38,9 @@ func Text(w io.Writer) Listener {
 		FlowProgress: func(e FlowProgress) {
 			line(e.Time, "Flow '%s' epoch %d: %d rows in, %d rows out, %d ms.",
 				e.Flow, e.BatchID, e.NumInputRows, e.NumOutputRows, e.DurationMs["triggerExecution"])
+			if e.CorruptRows+e.DroppedRows > 0 {
+				line(e.Time, "Flow '%s': %d records could not be decoded fully, %d were left out.", e.Flow, e.CorruptRows, e.DroppedRows)
+			}
 			for _, x := range e.Expectations {
 				if x.Failed > 0 {
 					line(e.Time, "Flow '%s': expectation %s (%s): %d of %d rows violate it.", e.Flow, x.Name, x.Action, x.Failed, x.Passed+x.Failed)
