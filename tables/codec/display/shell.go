@@ -55,13 +55,27 @@ func (s Shell) Append(dst []byte, v *column.Vector, i int) []byte {
 		return append(dst, '}')
 	case schema.Timestamp:
 		if s.Zone != nil {
-			return text.AppendShellTimestamp(dst, v.I64[i]+s.Zone.Offset(floorSeconds(v.I64[i]))*1_000_000)
+			return text.AppendShellTimestamp(dst, v.I64[i]+shellOffset(s.Zone, floorSeconds(v.I64[i]))*1_000_000)
 		}
 		return text.AppendShellTimestamp(dst, v.I64[i])
 	case schema.Variant:
 		return appendVariant(dst, v, i, s.Zone)
 	}
 	return appendScalar(dst, v, i)
+}
+
+// shellOffset is the offset that the shell shows an instant with: before 1900
+// it knows no local mean time but the zone's standard offset of today.
+func shellOffset(z *text.Zone, seconds int64) int64 {
+	const (
+		year1900 = -2_208_988_800
+		january  = 1_704_067_200 // of 2024
+		july     = 1_719_792_000
+	)
+	if seconds < year1900 {
+		return min(z.Offset(january), z.Offset(july))
+	}
+	return z.Offset(seconds)
 }
 
 func floorSeconds(micros int64) int64 {
