@@ -7,6 +7,8 @@ import (
 	"fmt"
 
 	bolt "go.etcd.io/bbolt"
+
+	"pipelines/runtime/state"
 )
 
 // Snapshot is what Load finds.
@@ -54,15 +56,24 @@ func (d *DB) Load() (Snapshot, error) {
 		} else if ok {
 			s.Intent = &in
 		}
-		var p Prepared
-		if ok, err := getEpoch(tx.Bucket(bucketReady), h.prepared, &p); err != nil {
-			return fmt.Errorf("prepared epoch: %w", err)
-		} else if ok {
-			s.Prepared = &p
-		}
-		return nil
+		s.Prepared, err = getPrepared(tx, h.prepared)
+		return err
 	})
 	return s, err
+}
+
+// LoadPrepared reads the record of an epoch that was prepared before the
+// newest, nil if there is none. Only the one before the newest still has its
+// state.
+func (d *DB) LoadPrepared(epoch int64) (p *Prepared, err error) {
+	err = d.view("load", func(tx *bolt.Tx) error {
+		if epoch >= 0 && tx.Bucket(bucketReady).Get(epochKey(epoch)) == nil {
+			return nil
+		}
+		p, err = getPrepared(tx, epoch)
+		return err
+	})
+	return p, err
 }
 
 // WriteIntent marks the epoch before as committed and writes the intent and
@@ -103,6 +114,9 @@ func (d *DB) WritePrepared(p Prepared, state []StateChange) error {
 		if err := putEpoch(tx.Bucket(bucketReady), p.Epoch, p); err != nil {
 			return err
 		}
+		if err := putInline(tx, p); err != nil {
+			return err
+		}
 		for len(state) > 0 {
 			n := 1
 			for n < len(state) && state[n].Operator == state[0].Operator {
@@ -118,6 +132,25 @@ func (d *DB) WritePrepared(p Prepared, state []StateChange) error {
 			state = state[n:]
 		}
 		return nil
+	})
+}
+
+// WriteState gives the newest prepared epoch other files with the same state.
+func (d *DB) WriteState(chain []state.Ref) error {
+	return d.update("write state to", func(tx *bolt.Tx) error {
+		h, err := readHead(tx)
+		if err != nil {
+			return err
+		}
+		var p Prepared
+		if ok, err := getEpoch(tx.Bucket(bucketReady), h.prepared, &p); err != nil || !ok {
+			return errors.Join(ErrDamaged, err)
+		}
+		p.State = chain
+		if err := putEpoch(tx.Bucket(bucketReady), p.Epoch, p); err != nil {
+			return err
+		}
+		return putInline(tx, p)
 	})
 }
 

@@ -1,6 +1,9 @@
 package checkpoint
 
-import "pipelines/runtime/stream"
+import (
+	"pipelines/runtime/state"
+	"pipelines/runtime/stream"
+)
 
 // Identity says whose checkpoint this is.
 type Identity struct {
@@ -41,6 +44,9 @@ type Prepared struct {
 	// Operators holds the meaning of each stateful operator's entries by its
 	// id: what the state may be restored into.
 	Operators map[string]string `json:"operators,omitempty"`
+	// State names the files that hold the operators' state, oldest first. The
+	// content of inline ones stands in the checkpoint beside the record.
+	State []state.Ref `json:"state,omitempty"`
 	// Rows is the number of rows handed to the sink.
 	Rows int64 `json:"rows"`
 }
@@ -51,7 +57,8 @@ type Entry struct {
 	Value []byte
 }
 
-// StateChange is one change of an operator's keyed state; a nil Value deletes.
+// StateChange is one change of a state that stays in the checkpoint and is
+// looked up there (a sink's); a nil Value deletes.
 type StateChange struct {
 	Operator string
 	Entry

@@ -82,11 +82,21 @@ func (e *Execution) runEpoch(ctx context.Context, in checkpoint.Intent) error {
 		return errors.Join(err, ep.Abort())
 	}
 	prog.Run = e.o.Now().Sub(start)
-	prep := checkpoint.Prepared{
-		Epoch: in.Epoch, Token: token, EventTimes: e.marks.times, Rows: prog.OutputRows, Operators: e.meanings(),
-	}
-	if err := e.o.DB.WritePrepared(prep, e.stateChanges()); err != nil {
+	chain, err := e.stage(in.Epoch)
+	if err != nil {
 		return errors.Join(err, ep.Abort())
+	}
+	if err := e.at(StateAfter); err != nil {
+		return errors.Join(err, ep.Abort())
+	}
+	prep := checkpoint.Prepared{
+		Epoch: in.Epoch, Token: token, EventTimes: e.marks.times, Rows: prog.OutputRows, Operators: e.meanings(), State: chain,
+	}
+	if err := e.o.DB.WritePrepared(prep, e.sinkChanges()); err != nil {
+		return errors.Join(err, ep.Abort())
+	}
+	if err := e.state.prepared(chain); err != nil {
+		return err
 	}
 	if err := e.at(PreparedAfter); err != nil {
 		return err

@@ -102,6 +102,7 @@ type Execution struct {
 	// scans groups the plan's inputs by phase.
 	phases [][]scanGroup
 
+	state   stateFiles
 	offsets map[string]stream.Offset // planned so far
 	marks   watermarks
 	epoch   int64 // next epoch
@@ -140,37 +141,42 @@ func (e *Execution) Close() { e.plan.Close() }
 // Run recovers, then runs epochs until the trigger is satisfied or ctx ends.
 // Cancelling ctx stops after the running epoch's current step with ctx's error.
 func (e *Execution) Run(ctx, stop context.Context) (Summary, error) {
+	err := e.run(ctx, stop)
+	return e.sum, errors.Join(err, e.state.end(e.o.DB, err != nil))
+}
+
+func (e *Execution) run(ctx, stop context.Context) error {
 	if err := e.recover(ctx); err != nil {
-		return e.sum, err
+		return err
 	}
 	for _, id := range e.streamIDs() {
 		if err := e.o.Streams[id].Pin(ctx); err != nil {
-			return e.sum, fmt.Errorf("list source %s: %w", id, err)
+			return fmt.Errorf("list source %s: %w", id, err)
 		}
 	}
 	for stop.Err() == nil {
 		if err := e.at(PlanBefore); err != nil {
-			return e.sum, err
+			return err
 		}
 		in, ledgers, err := e.planEpoch(ctx)
 		if err != nil {
-			return e.sum, err
+			return err
 		}
 		if in == nil {
 			if again, err := e.idle(stop); err != nil || !again {
-				return e.sum, errors.Join(err, e.writeMark())
+				return errors.Join(err, e.writeMark())
 			}
 			continue
 		}
 		if err := e.at(PlanAfter); err != nil {
-			return e.sum, err
+			return err
 		}
 		if err := e.o.DB.WriteIntent(*in, ledgers); err != nil {
-			return e.sum, err
+			return err
 		}
 		e.marked = in.Epoch - 1
 		if err := e.runEpoch(ctx, *in); err != nil {
-			return e.sum, err
+			return err
 		}
 		if e.o.Trigger == Once && !e.marks.pending() {
 			break
@@ -179,7 +185,7 @@ func (e *Execution) Run(ctx, stop context.Context) (Summary, error) {
 			break
 		}
 	}
-	return e.sum, e.writeMark()
+	return e.writeMark()
 }
 
 // idle waits for something to do; false ends the run.

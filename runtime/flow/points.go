@@ -14,6 +14,7 @@ const (
 	ReadAfter       = "read.after"       // all rows were pushed
 	StepAfter       = "step.after"       // state was closed and emitted
 	StageAfter      = "stage.after"      // the sink's rows are durable
+	StateAfter      = "state.after"      // the state's files are durable
 	PreparedAfter   = "prepared.after"   // the prepared epoch is durable
 	CommitAfter     = "commit.after"     // the sink committed
 	MarkBefore      = "mark.before"      // the run ends, its last mark is open

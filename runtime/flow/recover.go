@@ -101,8 +101,15 @@ func (e *Execution) restore(ctx context.Context, snap checkpoint.Snapshot, d che
 			maps.Copy(e.offsets, snap.Intent.From)
 		}
 	}
-	if snap.Prepared != nil {
-		e.marks.restore(snap.Prepared.EventTimes)
+	from := snap.Prepared
+	if d.Action == checkpoint.Discard { // to what the epoch before led to
+		var err error
+		if from, err = e.o.DB.LoadPrepared(snap.Prepared.Epoch - 1); err != nil {
+			return err
+		}
+	}
+	if from != nil {
+		e.marks.restore(from.EventTimes)
 	}
 	for _, id := range e.streamIDs() {
 		ledger := connector.Ledger(func(fn func(k, v []byte) error) error { return e.o.DB.ReadLedger(id, fn) })
@@ -110,7 +117,7 @@ func (e *Execution) restore(ctx context.Context, snap checkpoint.Snapshot, d che
 			return fmt.Errorf("start source %s: %w", id, err)
 		}
 	}
-	return e.restoreState()
+	return e.restoreState(snap.Prepared, from)
 }
 
 // ErrChanged is returned when the query or its sources are not those that the

@@ -25,8 +25,8 @@ func (e *Execution) startSink() error {
 	return s.StartState(sinkState{e.o.DB, s.StateID()})
 }
 
-// sinkChanges adds what the epoch changes in the sink's state.
-func (e *Execution) sinkChanges(out []checkpoint.StateChange) []checkpoint.StateChange {
+// sinkChanges is what the epoch changes in the sink's state.
+func (e *Execution) sinkChanges() (out []checkpoint.StateChange) {
 	s, ok := e.o.Sink.(connector.Stateful)
 	if !ok {
 		return out

@@ -1,29 +1,201 @@
 package flow
 
 import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+
 	"pipelines/runtime/checkpoint"
 	"pipelines/runtime/connector"
+	"pipelines/runtime/operator"
+	"pipelines/runtime/state"
 )
 
-// stateChanges collects what the step changed in each stateful operator.
-func (e *Execution) stateChanges() []checkpoint.StateChange {
-	var out []checkpoint.StateChange
-	for _, h := range e.plan.State() {
-		h.Changes(func(key, value []byte) {
-			out = append(out, checkpoint.StateChange{Operator: h.ID(), Entry: checkpoint.Entry{Key: key, Value: value}})
-		})
-	}
-	return e.sinkChanges(out)
+// stateFolder is where the state files stand, beside the checkpoint's file.
+const stateFolder = "state"
+
+// smallMerge is the size up to which files are merged within the epoch.
+const smallMerge = 1 << 20
+
+// stateFiles keeps the chain of files that hold the operators' state.
+type stateFiles struct {
+	store   *state.Store
+	changes state.Changes
+	// chain is that of the newest prepared epoch, before that of the one before:
+	// it can still be gone back to.
+	chain, before []state.Ref
+	job           *merging
 }
 
-// restoreState hands each stateful operator what the checkpoint holds of it.
-func (e *Execution) restoreState() error {
+// merging is a merge of the files from..to of a chain in the background.
+type merging struct {
+	from, to int
+	stop     atomic.Bool
+	done     chan struct{}
+	chain    []state.Ref // the first to files in their new form
+	err      error
+}
+
+var errStopped = errors.New("stopped")
+
+// stage writes what the step changed in each stateful operator, synced, and
+// returns the chain that holds it.
+func (e *Execution) stage(epoch int64) ([]state.Ref, error) {
+	s := &e.state
+	s.changes.Reset()
 	for _, h := range e.plan.State() {
-		if err := e.o.DB.ReadState(h.ID(), h.Restore); err != nil {
+		id := h.ID()
+		h.Changes(func(key, value []byte) { s.changes.Add(id, key, value) })
+	}
+	chain, err := s.merged(false)
+	if err != nil {
+		return nil, fmt.Errorf("state of flow %s: %w", e.o.Flow, err)
+	}
+	if s.changes.Len() > 0 {
+		ref, err := s.store.Write(epoch, &s.changes, len(chain) == 0)
+		if err != nil {
+			return nil, fmt.Errorf("state of flow %s: %w", e.o.Flow, err)
+		}
+		chain = append(chain, ref)
+	}
+	if from, ok := state.Compaction(chain); ok && s.job == nil && size(chain[from:]) <= smallMerge {
+		if chain, err = s.store.Compact(chain, from, nil); err != nil {
+			return nil, fmt.Errorf("state of flow %s: %w", e.o.Flow, err)
+		}
+	}
+	return chain, nil
+}
+
+func size(chain []state.Ref) (n int64) {
+	for _, r := range chain {
+		n += r.Bytes
+	}
+	return n
+}
+
+// merged is the chain with what the background has merged, if it has ended or
+// wait says to wait for it.
+func (s *stateFiles) merged(wait bool) ([]state.Ref, error) {
+	chain := slices.Clone(s.chain)
+	if s.job == nil {
+		return chain, nil
+	}
+	if !wait {
+		select {
+		case <-s.job.done:
+		default:
+			return chain, nil
+		}
+	}
+	job := s.job
+	<-job.done
+	s.job = nil
+	if job.err != nil {
+		return nil, job.err
+	}
+	return append(slices.Clone(job.chain), chain[job.to:]...), nil
+}
+
+// prepared takes the chain that the newest record names, and starts a merge
+// where one is due.
+func (s *stateFiles) prepared(chain []state.Ref) error {
+	if err := s.store.Drop(s.before, s.chain, chain); err != nil {
+		return err
+	}
+	s.before, s.chain = s.chain, chain
+	from, ok := state.Compaction(chain)
+	if !ok || s.job != nil {
+		return nil
+	}
+	job := &merging{from: from, to: len(chain), done: make(chan struct{})}
+	s.job = job
+	go func() {
+		defer close(job.done)
+		job.chain, job.err = s.store.Compact(chain, from, func() error {
+			if job.stop.Load() {
+				return errStopped
+			}
+			return nil
+		})
+	}()
+	return nil
+}
+
+// end waits for the background, or stops it when the run has failed, and
+// records what it has merged.
+func (s *stateFiles) end(db *checkpoint.DB, failed bool) error {
+	if s.job == nil {
+		return nil
+	}
+	if failed {
+		s.job.stop.Store(true)
+		<-s.job.done
+		s.job = nil
+		return nil
+	}
+	chain, err := s.merged(true)
+	if err != nil {
+		return err
+	}
+	if err := db.WriteState(chain); err != nil {
+		return err
+	}
+	old := s.chain
+	s.chain = chain
+	return s.store.Drop(old, s.before, chain)
+}
+
+// restoreState hands each stateful operator what the files of the record p
+// hold of it; files that no record names are removed.
+func (e *Execution) restoreState(newest, p *checkpoint.Prepared) error {
+	s := &e.state
+	s.store = state.Open(filepath.Join(filepath.Dir(e.o.DB.Path()), stateFolder))
+	if newest != nil {
+		before, err := e.o.DB.LoadPrepared(newest.Epoch - 1)
+		if err != nil {
+			return err
+		}
+		named := slices.Clone(newest.State)
+		if before != nil {
+			s.before = before.State
+			named = append(named, before.State...)
+		}
+		if err := s.store.Retain(named); err != nil {
 			return err
 		}
 	}
+	if p != nil {
+		s.chain = p.State
+	}
+	if err := e.loadState(); err != nil {
+		return fmt.Errorf("%w; restore the checkpoint %s with its folder from a copy, or run with --full-refresh %s",
+			err, filepath.Dir(e.o.DB.Path()), e.o.Dataset)
+	}
 	return e.startSink()
+}
+
+func (e *Execution) loadState() error {
+	handles := map[string]operator.StateHandle{}
+	for _, h := range e.plan.State() {
+		handles[h.ID()] = h
+	}
+	var last operator.StateHandle
+	id := ""
+	err := e.state.store.Restore(e.state.chain, func(op string, key, value []byte) error {
+		if last == nil || op != id {
+			id, last = op, handles[op]
+			if last == nil {
+				return fmt.Errorf("%w: no operator is named %s", ErrChanged, op)
+			}
+		}
+		return last.Restore(key, value)
+	})
+	if err != nil {
+		return fmt.Errorf("state of flow %s: %w", e.o.Flow, err)
+	}
+	return nil
 }
 
 // meanings says what each stateful operator's entries mean.

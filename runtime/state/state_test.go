@@ -34,11 +34,9 @@ func restore(t *testing.T, s *Store, chain []Ref) model {
 
 func TestChainAgainstModel(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	for range 3 {
-		s, err := Open(t.TempDir())
-		if err != nil {
-			t.Fatal(err)
-		}
+	for try := range 3 {
+		s := Open(t.TempDir())
+		s.inline = 4000 * try // none, some, most
 		want, chain := model{}, []Ref(nil)
 		for epoch := range int64(40) {
 			c := &Changes{}
@@ -59,7 +57,7 @@ func TestChainAgainstModel(t *testing.T) {
 			}
 			chain = append(chain, ref)
 			if from, ok := Compaction(chain); ok {
-				if chain, err = s.Compact(chain, from); err != nil {
+				if chain, err = s.Compact(chain, from, nil); err != nil {
 					t.Fatal(err)
 				}
 				if err := s.Retain(chain); err != nil {
@@ -81,7 +79,7 @@ func TestChainAgainstModel(t *testing.T) {
 }
 
 func TestBaseCutsChain(t *testing.T) {
-	s, _ := Open(t.TempDir())
+	s := Open(t.TempDir())
 	a, b := &Changes{}, &Changes{}
 	a.Add("op", []byte{1}, []byte("old"))
 	b.Add("op", []byte{2}, []byte("new"))
@@ -97,7 +95,8 @@ func TestBaseCutsChain(t *testing.T) {
 
 // TestDamage flips, cuts, lengthens and swaps files: all is refused.
 func TestDamage(t *testing.T) {
-	s, _ := Open(t.TempDir())
+	s := Open(t.TempDir())
+	s.inline = 0
 	c, d := &Changes{}, &Changes{}
 	for i := range 50 {
 		c.Add("op", []byte{byte(i)}, []byte("value"))
@@ -159,7 +158,7 @@ func FuzzReader(f *testing.F) {
 }
 
 func BenchmarkWrite(b *testing.B) {
-	s, _ := Open(b.TempDir())
+	s := Open(b.TempDir())
 	rng := rand.New(rand.NewPCG(1, 2))
 	c := &Changes{}
 	for range 100000 {
@@ -171,9 +170,7 @@ func BenchmarkWrite(b *testing.B) {
 	}
 	b.ResetTimer()
 	for i := range b.N {
-		x := *c
-		x.entries = append([]change(nil), c.entries...)
-		if _, err := s.Write(int64(i), &x, false); err != nil {
+		if _, err := s.Write(int64(i), c, false); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -2,8 +2,6 @@ package state
 
 import (
 	"bytes"
-	"cmp"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -22,98 +20,32 @@ type Ref struct {
 	Entries int64  `json:"entries"`
 	// Base marks a file that holds all there is: nothing before it counts.
 	Base bool `json:"base,omitempty"`
+	// Inline marks a file so small that the checkpoint keeps it itself: Data is
+	// its content, the store has no file of it.
+	Inline bool   `json:"inline,omitempty"`
+	Data   []byte `json:"-"`
 }
 
 // Store keeps the state files of one flow in a folder. Compact may run in the
 // background beside Write: both touch files of their own only.
-type Store struct{ dir string }
-
-// Open returns the store in a folder, which is made when it is missing.
-func Open(dir string) (*Store, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("open state: %w", err)
-	}
-	return &Store{dir}, nil
+type Store struct {
+	dir    string
+	inline int // size up to which a file is kept by the checkpoint
 }
 
-// Changes collects what an epoch changed, in any order: of several changes of
-// one key the last counts.
-type Changes struct {
-	entries []change
-	bytes   int
-}
+// Open returns the store in a folder, which is made with the first file.
+func Open(dir string) *Store { return &Store{dir, inlineBytes} }
 
-type change struct {
-	operator   string
-	key, value []byte
-}
+const inlineBytes = 64 << 10
 
-// Add notes a change; a nil value says that the key is gone. The slices are
-// kept.
-func (c *Changes) Add(operator string, key, value []byte) {
-	c.entries = append(c.entries, change{operator, key, value})
-	c.bytes += len(key) + len(value)
-}
-
-// Len is the number of changes, Bytes about their size.
-func (c *Changes) Len() int { return len(c.entries) }
-
-// Bytes is about the size of the changes.
-func (c *Changes) Bytes() int { return c.bytes }
-
-// Each calls f for the changes in order of operator and key, each key once.
-func (c *Changes) Each(f func(operator string, key, value []byte)) {
-	order := make([]place, len(c.entries))
-	for i, e := range c.entries {
-		order[i] = place{e.prefix(), int32(i)}
-	}
-	slices.SortFunc(order, func(x, y place) int {
-		a, b := &c.entries[x.at], &c.entries[y.at]
-		if a.operator != b.operator {
-			return strings.Compare(a.operator, b.operator)
-		}
-		if x.prefix != y.prefix {
-			return cmp.Compare(x.prefix, y.prefix)
-		}
-		if d := bytes.Compare(a.key, b.key); d != 0 {
-			return d
-		}
-		return cmp.Compare(x.at, y.at)
-	})
-	for i, o := range order {
-		e := &c.entries[o.at]
-		if i+1 < len(order) {
-			if n := &c.entries[order[i+1].at]; n.operator == e.operator && bytes.Equal(n.key, e.key) {
-				continue
-			}
-		}
-		f(e.operator, e.key, e.value)
-	}
-}
-
-// place is a change in sorting order: the first bytes of its key and its number.
-type place struct {
-	prefix uint64
-	at     int32
-}
-
-func (e *change) prefix() uint64 {
-	if len(e.key) >= 8 {
-		return binary.BigEndian.Uint64(e.key)
-	}
-	var p [8]byte
-	copy(p[:], e.key)
-	return binary.BigEndian.Uint64(p[:])
-}
-
-// Write writes the changes of an epoch to a synced file of their own. base
-// says that they are the whole state.
+// Write writes the changes of an epoch: a synced file of their own, or, when
+// they are few, the Data of the Ref. base says that they are the whole state.
 func (s *Store) Write(epoch int64, c *Changes, base bool) (Ref, error) {
 	kind := "log"
 	if base {
 		kind = "base"
 	}
-	ref, err := s.create(fmt.Sprintf("%012d.%s", epoch, kind), func(w *Writer) error {
+	ref, err := s.create(place{fmt.Sprintf("%012d", epoch), kind, c.Bytes()}, func(w *Writer) error {
 		c.Each(w.Put)
 		return nil
 	})
@@ -121,9 +53,40 @@ func (s *Store) Write(epoch int64, c *Changes, base bool) (Ref, error) {
 	return ref, err
 }
 
-// create writes a file and syncs it and its folder. A file of the same name,
-// left by an epoch that was not prepared, is replaced.
-func (s *Store) create(name string, fill func(*Writer) error) (ref Ref, err error) {
+// place says how a file is named and about how large it will be.
+type place struct {
+	name, kind string
+	bytes      int
+}
+
+// create writes a file and syncs it and its folder.
+func (s *Store) create(p place, fill func(*Writer) error) (Ref, error) {
+	if p.bytes > s.inline {
+		return s.createFile(p, fill)
+	}
+	var buf bytes.Buffer
+	w := NewWriter(&buf)
+	if err := fill(w); err != nil {
+		return Ref{}, err
+	}
+	ref, err := w.Close()
+	ref.Name, ref.Inline, ref.Data = p.name+"."+p.kind, true, buf.Bytes()
+	return ref, err
+}
+
+func (s *Store) createFile(p place, fill func(*Writer) error) (ref Ref, err error) {
+	if err := os.MkdirAll(s.dir, 0o755); err != nil {
+		return Ref{}, fmt.Errorf("write state: %w", err)
+	}
+	// A record may still name a file of the same epoch: names are never used
+	// again while their file is there.
+	name := p.name + "." + p.kind
+	for n := 1; ; n++ {
+		if _, err := os.Lstat(filepath.Join(s.dir, name)); err != nil {
+			break
+		}
+		name = fmt.Sprintf("%s-%d.%s", p.name, n, p.kind)
+	}
 	tmp := filepath.Join(s.dir, name+".tmp")
 	f, err := os.Create(tmp)
 	if err != nil {
@@ -180,12 +143,16 @@ func (s *Store) merged(chain []Ref, keepDeleted bool, fn func(operator string, k
 	}
 	var readers []*Reader
 	for _, ref := range chain {
-		f, oerr := os.Open(filepath.Join(s.dir, ref.Name))
-		if oerr != nil {
-			return fmt.Errorf("read state: %w", oerr)
+		var in io.Reader = bytes.NewReader(ref.Data)
+		if !ref.Inline {
+			f, oerr := os.Open(filepath.Join(s.dir, ref.Name))
+			if oerr != nil {
+				return fmt.Errorf("read state: %w", oerr)
+			}
+			defer func() { err = errors.Join(err, f.Close()) }()
+			in = f
 		}
-		defer func() { err = errors.Join(err, f.Close()) }()
-		r, rerr := NewReader(io.Reader(f), ref)
+		r, rerr := NewReader(in, ref)
 		if rerr != nil {
 			return rerr
 		}
@@ -195,15 +162,26 @@ func (s *Store) merged(chain []Ref, keepDeleted bool, fn func(operator string, k
 }
 
 // Compact merges the files chain[from:] into one and returns the chain with it
-// in their place. The old files stay until Retain.
-func (s *Store) Compact(chain []Ref, from int) ([]Ref, error) {
+// in their place. The old files stay until Retain. It stops with stop's error
+// as soon as stop gives one; stop may be nil.
+func (s *Store) Compact(chain []Ref, from int, stop func() error) ([]Ref, error) {
 	part := chain[from:]
 	whole := from == 0 || part[0].Base
-	last := strings.TrimSuffix(part[len(part)-1].Name, filepath.Ext(part[len(part)-1].Name))
+	var size int64
+	for _, r := range part {
+		size += r.Bytes
+	}
+	last, _, _ := strings.Cut(part[len(part)-1].Name, ".")
+	last, _, _ = strings.Cut(last, "-")
 	// For one last epoch, from only gets smaller: the name is new.
-	name := fmt.Sprintf("%s-%d-%d.merged", strings.SplitN(last, "-", 2)[0], from, len(part))
-	ref, err := s.create(name, func(w *Writer) error {
+	n := 0
+	ref, err := s.create(place{fmt.Sprintf("%s-%d-%d", last, from, len(part)), "merged", int(size)}, func(w *Writer) error {
 		return s.merged(part, !whole, func(op string, key, value []byte) error {
+			if n++; n%stopEvery == 0 && stop != nil {
+				if err := stop(); err != nil {
+					return err
+				}
+			}
 			w.Put(op, key, value)
 			return nil
 		})
@@ -215,6 +193,9 @@ func (s *Store) Compact(chain []Ref, from int) ([]Ref, error) {
 	return append(slices.Clone(chain[:from]), ref), nil
 }
 
+// stopEvery is after how many entries a compaction asks whether to stop.
+const stopEvery = 1 << 12
+
 // Retain removes the files that no ref names.
 func (s *Store) Retain(refs []Ref) error {
 	names := map[string]bool{}
@@ -222,6 +203,9 @@ func (s *Store) Retain(refs []Ref) error {
 		names[r.Name] = true
 	}
 	files, err := os.ReadDir(s.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("clean state: %w", err)
 	}
@@ -234,6 +218,23 @@ func (s *Store) Retain(refs []Ref) error {
 		}
 	}
 	return nil
+}
+
+// Drop removes the files of old that keep does not name.
+func (s *Store) Drop(old []Ref, keep ...[]Ref) error {
+	for _, r := range old {
+		if r.Inline || slices.ContainsFunc(keep, func(k []Ref) bool { return names(k, r.Name) }) {
+			continue
+		}
+		if err := os.Remove(filepath.Join(s.dir, r.Name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("clean state: %w", err)
+		}
+	}
+	return nil
+}
+
+func names(chain []Ref, name string) bool {
+	return slices.ContainsFunc(chain, func(r Ref) bool { return r.Name == name })
 }
 
 // Verify reads the files of a chain and returns the first fault.
