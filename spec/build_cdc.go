@@ -2,6 +2,11 @@ package spec
 
 import "pipelines/spec/diag"
 
+// missingCDC are Spark's classes for keys of auto_cdc that are not there.
+var missingCDC = map[string]diag.Code{
+	"source": "AUTOCDC_MISSING_SOURCE", "keys": "AUTOCDC_EMPTY_KEYS", "sequence_by": "AUTOCDC_MISSING_SEQUENCE_BY",
+}
+
 func (w *walker) autoCDC(r *record) *AutoCDC {
 	v := r.get("auto_cdc")
 	if v == nil {

@@ -263,6 +263,9 @@ func (w *walker) missingKeys(r *record, used map[string]diag.Span) {
 		if w.form == Spark && r.object == sparkObject {
 			code = "PIPELINE_SPEC_MISSING_REQUIRED_FIELD"
 		}
+		if c, ok := missingCDC[k.name]; ok && r.object == autoCDCObject {
+			code = c
+		}
 		w.add(w.errorf(r.span, code, "%s needs the key %q", r.object.a(), k.name).WithHint("add `" + k.name + ": …`: " + k.doc))
 	}
 }
