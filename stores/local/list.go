@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sort"
+	"slices"
 	"strings"
 
 	"pipelines/stores"
@@ -120,7 +120,7 @@ func (l *lister) read(prefix string) ([]entry, error) {
 		}
 		out = append(out, e)
 	}
-	sort.Slice(out, func(i, j int) bool { return out[i].key < out[j].key })
+	slices.SortFunc(out, func(a, b entry) int { return strings.Compare(a.key, b.key) })
 	return out, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -376,6 +377,11 @@ func BenchmarkIdle100000(b *testing.B) {
 	w := f.follow(nil)
 	w.ledger = ledger
 	s := w.source()
+	keys := slices.Sorted(maps.Keys(ledger))
+	values := make([][]byte, len(keys))
+	for i, k := range keys {
+		values[i] = ledger[k]
+	}
 	b.Run("trigger", func(b *testing.B) {
 		cpu := cpuTime(b)
 		for b.Loop() {
@@ -388,7 +394,18 @@ func BenchmarkIdle100000(b *testing.B) {
 	b.Run("start", func(b *testing.B) {
 		cpu := cpuTime(b)
 		for b.Loop() {
-			w.source()
+			s := files.New(w.f.options(nil))
+			err := s.Start(b.Context(), "", func(fn func(k, v []byte) error) error {
+				for i, k := range keys {
+					if err := fn([]byte(k), values[i]); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				b.Fatal(err)
+			}
 		}
 		b.ReportMetric(float64((cpuTime(b)-cpu).Milliseconds())/float64(b.N), "cpu-ms/op")
 	})

@@ -51,6 +51,9 @@ func literalFolder(pattern string) string {
 
 // selects reports whether a key below the root is data of this source.
 func (o *Options) selects(key string) bool {
+	if o.Pattern == "" && o.NameGlob == "" && strings.IndexByte(key, '/') < 0 {
+		return !hidden(key) // the common case allocates nothing
+	}
 	parts := strings.Split(key, "/")
 	for _, p := range parts {
 		if hidden(p) {

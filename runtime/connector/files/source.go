@@ -48,10 +48,13 @@ func (s *Source) Start(_ context.Context, _ stream.Offset, l connector.Ledger) e
 func (s *Source) Pin(ctx context.Context) error {
 	var fresh []string
 	var looks []string
+	s.ledger.fold()
+	known := s.ledger.walk()
+	look := !s.checked && s.ledger.len() <= changedLooks
 	err := s.o.names(ctx, func(key string) bool {
-		if _, ok := s.ledger.known[s.o.identity(key)]; !ok {
+		if !known(s.o.identity(key)) {
 			fresh = append(fresh, key)
-		} else if !s.checked && len(s.ledger.known) <= changedLooks {
+		} else if look {
 			looks = append(looks, key)
 		}
 		return true
@@ -95,7 +98,7 @@ func (s *Source) dropSameNames() {
 // dropOld applies maxFileAge, relative to the newest file seen. The first
 // epoch takes everything.
 func (s *Source) dropOld() {
-	if s.o.MaxFileAge <= 0 || len(s.ledger.known) == 0 || s.o.LatestFirst && s.o.MaxFiles+int(s.o.MaxBytes) > 0 {
+	if s.o.MaxFileAge <= 0 || s.ledger.len() == 0 || s.o.LatestFirst && s.o.MaxFiles+int(s.o.MaxBytes) > 0 {
 		return
 	}
 	limit := s.ledger.newest - s.o.MaxFileAge.Microseconds()
@@ -122,7 +125,7 @@ func (s *Source) lookForChanges(ctx context.Context, keys []string) error {
 			return err
 		}
 		id := s.o.identity(key)
-		t := s.ledger.known[id]
+		t, _ := s.ledger.get(id)
 		if t.key != "" && t.key != key {
 			continue // another file that counts as the same one
 		}
