@@ -3,6 +3,7 @@ package funcs
 import (
 	"math"
 	"strconv"
+	"strings"
 
 	"pipelines/tables/column"
 	"pipelines/tables/schema"
@@ -256,6 +257,10 @@ func bindInsert(s *Session, args []Arg) (*Bound, error) {
 }
 
 func insertKernel(c *Ctx, args []*vector, out *vector) {
+	last := int64(1) // -1 is behind the last element, or before it as it was once
+	if strings.EqualFold(c.Session.conf("spark.sql.legacy.negativeIndexInArrayInsert", "false"), "true") {
+		last = 0
+	}
 	c.nullWhere(out, args[0])
 	c.nullWhere(out, args[1])
 	elems, dst := args[0].Children[0], out.Children[0]
@@ -266,13 +271,13 @@ func insertKernel(c *Ctx, args []*vector, out *vector) {
 			c.Fail(out, i, errIndexZero())
 			return
 		}
-		if grown := max(pos, -pos, n+1); int64(dst.Len)+grown > maxElements {
+		if grown := max(pos, 1-last-pos, n+1); int64(dst.Len)+grown > maxElements {
 			c.Fail(out, i, errTooManyElements("array_insert", grown))
 			return
 		}
 		at := pos - 1
 		if pos < 0 {
-			at = n + 1 + pos
+			at = n + last + pos
 		}
 		if at < 0 { // before the first element, with nulls between
 			column.AppendRow(dst, args[2], i)

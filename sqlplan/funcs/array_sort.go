@@ -7,9 +7,14 @@ import (
 	"pipelines/tables/schema"
 )
 
+// pOnlyBool takes BOOLEAN only.
+var pOnlyBool = param{`"BOOLEAN"`, func(_ *Session, t schema.Type) (schema.Type, bool) {
+	return tBool, t.Kind == schema.Boolean || t.Kind == schema.Void
+}}
+
 func sortArrayFunction() *Function {
 	return define("sort_array", "array", "sort_array(array[, ascendingOrder])", "The array sorted: nulls first when ascending, last when descending.", signature{
-		params: []param{pArray, pBool}, min: 1, infer: firstType, check: orderedElements("sort_array"),
+		params: []param{pArray, pOnlyBool}, min: 1, infer: firstType, check: orderedElements("sort_array"),
 		kernel: func(c *Ctx, args []*vector, out *vector) {
 			elems := args[0].Children[0]
 			sorted(c, args[0], out, func(i int, rows []int32) {

@@ -174,7 +174,12 @@ func (g *signature) bind(s *Session, f *Function, args []Arg) (*Bound, error) {
 	for i, a := range args {
 		p := g.params[min(i, len(g.params)-1)]
 		t, ok := p.take(s, a.Type)
-		if !ok || a.Lambda != nil {
+		if a.Lambda != nil {
+			return nil, NewError("INVALID_LAMBDA_FUNCTION_CALL.NON_HIGHER_ORDER_FUNCTION", "Invalid lambda function call. "+
+				"A lambda function should only be used in a higher order function. However, its class is `"+f.Name+"`, which is not a higher order function.",
+				map[string]string{"class": f.Name})
+		}
+		if !ok {
 			return nil, errInputType(callText(f.Name, args), i, p.want, a)
 		}
 		types[i] = t

@@ -18,10 +18,10 @@ var jsonFunctions = []*Function{
 	custom("schema_of_json", "json", "schema_of_json(json[, options])", "Type of a JSON text in DDL.", bindSchemaOfJSON).
 		example(`SELECT schema_of_json('[{"col":0}]')`, "ARRAY<STRUCT<col: BIGINT>>"),
 	define("get_json_object", "json", "get_json_object(json_txt, path)", "What stands at a path in a JSON text.", signature{
-		params: []param{pString, pString}, result: tString, mayNull: true, kernel: getJSONKernel,
+		params: []param{pOnlyString, pOnlyString}, result: tString, mayNull: true, kernel: getJSONKernel,
 	}).example(`SELECT get_json_object('{"a":"b"}', '$.a')`, "b"),
 	define("json_array_length", "json", "json_array_length(jsonArray)", "Number of elements of a JSON array; NULL for anything else.", signature{
-		params: []param{pString}, result: tInt, mayNull: true,
+		params: []param{pOnlyString}, result: tInt, mayNull: true,
 		kernel: func(c *Ctx, args []*vector, out *vector) {
 			r := c.jsonReader()
 			c.live(out, func(i int) {
@@ -33,7 +33,7 @@ var jsonFunctions = []*Function{
 		},
 	}).example("SELECT json_array_length('[1,2,3,4]')", "4"),
 	define("json_object_keys", "json", "json_object_keys(json_object)", "Keys of a JSON object; NULL for anything else.", signature{
-		params: []param{pString}, result: schema.ArrayOf(tString, true), mayNull: true,
+		params: []param{pOnlyString}, result: schema.ArrayOf(tString, true), mayNull: true,
 		kernel: func(c *Ctx, args []*vector, out *vector) {
 			r, keys := c.jsonReader(), out.Children[0]
 			c.appendLists(out, func(i int) {

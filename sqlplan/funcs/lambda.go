@@ -414,9 +414,7 @@ func bindFold(name string, args []Arg) (*Bound, error) {
 		a.Type = f.Type
 		return nil, errInputType(l.text(), 2, quoteType(zero), a)
 	}
-	acc.Type = f.Type
-	l.b.Args[1] = f.Type
-	result := schema.Field{Type: f.Type}
+	result := schema.Field{Type: zero}
 	if len(args) > 3 {
 		if result, err = l.exact(3, acc); err != nil {
 			return nil, err

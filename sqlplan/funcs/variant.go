@@ -10,7 +10,7 @@ import (
 
 var tVariant = typ(schema.Variant)
 
-// pText1 takes texts only; pVariant variants only.
+// pOnlyString takes texts only; pVariant variants only.
 var (
 	pOnlyString = param{`"STRING"`, func(_ *Session, t schema.Type) (schema.Type, bool) {
 		return tString, t.Kind == schema.String || t.Kind == schema.Void
