@@ -236,6 +236,9 @@ func (r *Reader) File(format string, options map[string]string, columns *schema.
 	return c.path(f, path, sqlplan.Request{Parts: []string{format, path}, Options: opts})
 }
 
+// Names lists the tables, views and sources that a query may name.
+func (r *Reader) Names() []string { return r.names() }
+
 func (r *Reader) names() []string {
 	return (&catalogOf{a: r.a}).names()
 }

@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"syscall"
 	_ "time/tzdata" // zones of SQL, also where the machine has none
 
@@ -150,5 +151,6 @@ func signals() (ctx, stop context.Context, code func() int, done func()) {
 			return exitOK
 		}
 	}
-	return ctx, stop, code, func() { signal.Stop(ch); close(quit); stopNow() }
+	var once sync.Once
+	return ctx, stop, code, func() { once.Do(func() { signal.Stop(ch); close(quit); stopNow() }) }
 }

@@ -9,6 +9,7 @@ import (
 	"os/user"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"pipelines/pipelines"
 	"pipelines/pipelines/shell"
@@ -32,7 +33,8 @@ func (a *app) sqlCommand() *cobra.Command {
 		Use: "sql [-c TEXT | -f FILE]", Short: "run SQL statements against the project's tables, or none",
 		Long: "Runs SQL statements, one after another: queries on the project's tables (their latest version), on files\n" +
 			"(json.`path`, parquet.`path`, csv.`path`, delta.`path`, read_files(...)) and on session views and tables.\n" +
-			"A pipeline's tables are never written from here. Without -c and -f the statements are read from stdin.",
+			"A pipeline's tables are never written from here. Without -c and -f the statements are read from stdin;\n" +
+			"on a terminal with a prompt, history and completion (Tab).",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.textSet, f.fileSet = cmd.Flags().Changed("command"), cmd.Flags().Changed("file")
@@ -105,9 +107,13 @@ func (a *app) reader(ctx context.Context, f sqlFlags) (*pipelines.Reader, error)
 }
 
 func (a *app) sql(f sqlFlags) error {
-	text, err := f.input()
-	if err != nil {
-		return err
+	interactive := !f.textSet && !f.fileSet && term.IsTerminal(int(os.Stdin.Fd()))
+	var text *diag.Text
+	if !interactive {
+		var err error
+		if text, err = f.input(); err != nil {
+			return err
+		}
 	}
 	out, err := shell.NewPrinter(shell.Format(f.output), a.stdout, a.stderr)
 	if err != nil {
@@ -116,6 +122,10 @@ func (a *app) sql(f sqlFlags) error {
 	ctx, stop, code, done := signals()
 	defer done()
 	_ = ctx // a query ends at the first signal
+	if interactive {
+		done() // each statement has its own
+		stop = context.Background()
+	}
 	r, err := a.reader(stop, f)
 	if err != nil || r == nil {
 		return err
@@ -127,6 +137,9 @@ func (a *app) sql(f sqlFlags) error {
 	s, err := shell.New(shell.Options{Reader: r, User: name})
 	if err != nil {
 		return usageError{err}
+	}
+	if interactive {
+		return a.interactive(s, out)
 	}
 	if err := a.statements(stop, s, text, out, f.goOn); err != nil {
 		return err

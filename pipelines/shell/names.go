@@ -142,3 +142,26 @@ func (s *Session) exists(parts []string, at diag.Span) bool {
 	_, missing := err.(*sqlplan.NotFound) //nolint:errorlint // the contract gives it as it is
 	return !missing
 }
+
+// Words are what a person may be typing: words of the language, functions,
+// tables, views and variables.
+func (s *Session) Words() []string {
+	out := strings.Fields(commonWords)
+	out = append(out, sqlplan.FunctionNames()...)
+	out = append(out, s.o.Reader.Names()...)
+	for _, v := range s.views {
+		out = append(out, v.name)
+	}
+	for _, t := range s.tables {
+		out = append(out, t.name[len(t.name)-1])
+	}
+	for _, v := range s.variables {
+		out = append(out, v.name)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+const commonWords = `SELECT FROM WHERE GROUP BY ORDER HAVING LIMIT OFFSET DISTINCT JOIN LEFT RIGHT FULL INNER CROSS ON USING UNION ALL EXCEPT
+INTERSECT WITH CASE WHEN THEN ELSE END CAST BETWEEN LIKE NULL CREATE TEMPORARY VIEW TABLE INSERT INTO VALUES DROP SHOW TABLES VIEWS COLUMNS
+FUNCTIONS DESCRIBE EXPLAIN INTERVAL TIMESTAMP DATE OVER PARTITION ROWS RANGE DECLARE`
