@@ -3,8 +3,11 @@ package pipelines
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"pipelines/pipelines/builtin"
 	"pipelines/pipelines/graph"
@@ -23,6 +26,28 @@ type keyedFlow struct {
 	history bool
 	// tracked says which columns open a new version, as it was written.
 	tracked string
+	// retention is how long deletes keep older changes out; 0 is for ever.
+	retention time.Duration
+}
+
+// retentionProperty is the table property that bounds how long deletes are
+// remembered, Databricks' name.
+const retentionProperty = "pipelines.cdc.tombstoneGCThresholdInSeconds"
+
+// retention reads the property of a table.
+func (a *analyzer) retention(d *dataset) time.Duration {
+	for k, v := range d.properties {
+		if !strings.EqualFold(k, retentionProperty) {
+			continue
+		}
+		n, err := strconv.ParseInt(v, 10, 64)
+		if err != nil || n < 0 || n > math.MaxInt64/int64(time.Second) {
+			a.fail(d.file, d.place, "INVALID_VALUE", "the property %s of %s is %q; a number of seconds is wanted", k, d.shown(), v)
+			return 0
+		}
+		return time.Duration(n) * time.Second
+	}
+	return 0
 }
 
 // changeFlow compiles AUTO CDC.
@@ -47,7 +72,7 @@ func (a *analyzer) changeFlow(d *dataset, f *flow) {
 	}
 	f.broken = false
 	f.session = o.Session
-	k := &keyedFlow{keys: plan.Keys, changes: plan, history: f.cdc.SCDType.Value == 2, tracked: trackedText(f)}
+	k := &keyedFlow{keys: plan.Keys, changes: plan, history: f.cdc.SCDType.Value == 2, tracked: trackedText(f), retention: a.retention(d)}
 	out := *plan.Plan
 	if k.history {
 		at := schema.Field{Type: plan.Sequence, Nullable: true}
@@ -171,7 +196,7 @@ func (u *update) keyedSink(t *task, o builtin.TableSinkOptions) connector.Sink {
 	}
 	if c := k.changes; c != nil {
 		out.Changes = &builtin.ChangeOptions{
-			Sequence: asNullable(c.Sequence), History: k.history, Tracked: c.Tracked, KeepOld: c.KeepOld, Meaning: keyedOf(t.f).text(),
+			Sequence: asNullable(c.Sequence), History: k.history, Tracked: c.Tracked, KeepOld: c.KeepOld, Retention: k.retention, Meaning: keyedOf(t.f).text(),
 		}
 	}
 	return builtin.KeyedSink(out)

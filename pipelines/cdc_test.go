@@ -130,7 +130,7 @@ var errCrash = errors.New("crash")
 // A run that dies at any border, again and again, with an epoch for each file,
 // ends with the rows of one run that takes all files at once.
 func TestKeyedTablesSurviveCrashes(t *testing.T) {
-	for seed := range uint64(6) {
+	for seed := range uint64(3) {
 		rng := rand.New(rand.NewPCG(seed, 3))
 		dir, once := project(t, map[string]string{"pipeline.yml": changesProject}), project(t, map[string]string{"pipeline.yml": changesProject})
 		crashes := 0
@@ -234,6 +234,37 @@ func TestChangesOfKnownFailures(t *testing.T) {
 			wantRows(t, dir, "out", c.want...)
 		})
 	}
+}
+
+// Deletes are forgotten when the table says so, and their state with them.
+func TestTombstonesExpire(t *testing.T) {
+	dir := project(t, map[string]string{"pipeline.yml": `
+name: gc
+storage: ./state
+sources:
+  - {name: changes, format: json, path: data, schema: "id INT, op STRING, seq BIGINT"}
+streaming_tables:
+  - name: out
+    properties: {pipelines.cdc.tombstoneGCThresholdInSeconds: "60"}
+    auto_cdc: {source: changes, keys: [id], sequence_by: seq, except_columns: [op], apply_as_deletes: "op = 'D'"}
+`})
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	step := func(n int, after time.Duration, text string, want ...string) {
+		now = now.Add(after)
+		write(t, dir, fmt.Sprintf("data/%d.json", n), strings.ReplaceAll(text, "}{", "}\n{"))
+		p, list, err := Load(t.Context(), LoadOptions{Path: dir, Now: func() time.Time { return now }})
+		if err != nil || list.HasErrors() {
+			t.Fatal(err, list.Render())
+		}
+		if res, _, err := p.Run(t.Context(), t.Context(), RunOptions{}); err != nil || res.Failed() {
+			t.Fatal(err, res)
+		}
+		wantRows(t, dir, "out", want...)
+	}
+	step(1, 0, `{"id":1,"op":"D","seq":10}{"id":2,"op":"D","seq":10}{"id":3,"op":"D","seq":10}`)
+	step(2, time.Second, `{"id":1,"op":"U","seq":1}{"id":2,"op":"U","seq":11}`, "2|11")
+	step(3, 2*time.Minute, `{"id":9,"op":"U","seq":1}`, "2|11", "9|1")
+	step(4, time.Second, `{"id":1,"op":"U","seq":1}{"id":3,"op":"U","seq":2}{"id":2,"op":"U","seq":3}`, "1|1", "2|11", "3|2", "9|1")
 }
 
 // B43: a record without a value is a delete of its key.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"pipelines/runtime/connector"
 	"pipelines/sqlplan/funcs"
@@ -49,6 +50,9 @@ type ChangeOptions struct {
 	// KeepOld has, for each column of a row, whether a NULL in an upsert keeps
 	// the value before it (IGNORE NULL UPDATES); nil: no column.
 	KeepOld []bool
+	// Retention is how long a delete keeps older changes of its key out, by the
+	// wall time of epochs; 0 is for ever.
+	Retention time.Duration
 	// Meaning is what the stored changes mean beyond their columns.
 	Meaning string
 }

@@ -27,7 +27,9 @@ type change struct {
 	a, b         any // INT, STRING
 }
 
-func (c change) String() string { return fmt.Sprintf("%d@%d op%d(%v,%v)", c.key, c.seq, c.op, c.a, c.b) }
+func (c change) String() string {
+	return fmt.Sprintf("%d@%d op%d(%v,%v)", c.key, c.seq, c.op, c.a, c.b)
+}
 
 // keyedCase is a configuration of the sink.
 type keyedCase struct {

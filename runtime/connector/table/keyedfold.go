@@ -68,7 +68,7 @@ func (s *keyedState) apply(r *keyedRows, now int64) (keyedOutcome, error) {
 		s.difference(r, old.kept, f.kept, now, f.stored)
 		out.difference(&f, old.recs)
 	}
-	return out, nil
+	return out, s.expire(r, now)
 }
 
 func sortedIDs(keys []string) []int32 {
@@ -282,6 +282,9 @@ func (s *keyedState) difference(r *keyedRows, old, now []int32, at int64, stored
 			n = 0
 		case d > 0:
 			s.put(s.entryKey(r, now[0]), s.entryValue(r, now[:n], at))
+			if r.op[now[0]] == OpDelete {
+				s.noteDelete(s.key, at)
+			}
 			o = 0
 		case o != n || slices.ContainsFunc(now[:n], func(i int32) bool { return i < stored }):
 			s.put(s.entryKey(r, now[0]), s.entryValue(r, now[:n], at))

@@ -228,22 +228,13 @@ func wide(x any) any {
 
 // allKeys gives r the numbers of all keys in the state.
 func (s *keyedState) allKeys(r *keyedRows) error {
-	fields := make([]schema.Field, 0, len(s.sink.o.Keys))
-	for _, c := range s.sink.o.Keys {
-		fields = append(fields, s.sink.o.Schema.Fields[c])
-	}
-	skip := newVectors(nil, fields)
+	split := s.keySplitter()
 	return s.reader.Prefixes([][]byte{{entryChange}}, func(_ int, k, _ []byte) error {
-		rest := k[1:]
-		for _, v := range skip {
-			v.Truncate(0)
-			var err error
-			if rest, err = column.DecodeValue(rest, v); err != nil {
-				return err
-			}
+		key, _, err := split(k[1:])
+		if err == nil {
+			r.idOf(key)
 		}
-		r.idOf(k[1 : len(k)-len(rest)])
-		return nil
+		return err
 	})
 }
 
