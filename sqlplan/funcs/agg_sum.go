@@ -32,7 +32,7 @@ func sumAggregate(name, doc string, try bool) *Aggregate {
 			case t.IsInteger():
 				result = tBigint
 			case t.Kind == schema.Decimal:
-				result = boundedDecimal(t.Precision+10, t.Scale)
+				result = cappedDecimal(t.Precision+10, t.Scale)
 			}
 			b := exactSum(t, result)
 			b.Finish = func(c *Ctx, st *States, groups []int32, out *vector) {
@@ -220,7 +220,7 @@ func avgAggregate(name, doc string, try bool) *Aggregate {
 func avgType(t schema.Type) schema.Type {
 	switch t.Kind {
 	case schema.Decimal:
-		return boundedDecimal(t.Precision+4, t.Scale+4)
+		return cappedDecimal(t.Precision+4, t.Scale+4)
 	case schema.YearMonthInterval, schema.DayTimeInterval:
 		return typ(t.Kind)
 	}

@@ -34,6 +34,12 @@ func boundedDecimal(p, s int) schema.Type {
 	return schema.DecimalOf(maxPrecision, max(maxPrecision-whole, min(s, 6)))
 }
 
+// cappedDecimal applies Spark's rule for the results of sum and avg: the scale
+// is kept, what does not fit is an overflow.
+func cappedDecimal(p, s int) schema.Type {
+	return schema.DecimalOf(min(p, maxPrecision), min(s, maxPrecision))
+}
+
 // widerDecimal is the decimal that holds both.
 func widerDecimal(a, b schema.Type) schema.Type {
 	s := max(a.Scale, b.Scale)

@@ -348,7 +348,7 @@ func bindQuantifier(args []Arg, name string, some bool) (*Bound, error) {
 		c.live(out, func(i int) {
 			from, to := args[0].List(i)
 			end := next + to - from
-			quantify(out, r, i, next, end, some)
+			quantify(out, r, resultsOf{i, next, end}, some)
 			next = end
 		})
 		r.Release()
@@ -356,12 +356,15 @@ func bindQuantifier(args []Arg, name string, some bool) (*Bound, error) {
 	return l.b, nil
 }
 
-// quantify decides row i from the results [from, to): elements are looked at
-// in order, so that an error behind the decision does not count.
-func quantify(out, r *vector, i, from, to int, some bool) {
-	null := false
+// resultsOf are the results [from, to) of one row.
+type resultsOf struct{ row, from, to int }
+
+// quantify decides a row from its results: they are looked at in order, so
+// that an error behind the decision does not count.
+func quantify(out, r *vector, of resultsOf, some bool) {
+	i, null := of.row, false
 	out.Bool[i] = !some
-	for k := from; k < to; k++ {
+	for k := of.from; k < of.to; k++ {
 		if err := r.Errs.At(k); err != nil {
 			out.Fail(i, err)
 			return

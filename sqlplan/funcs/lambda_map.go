@@ -171,7 +171,7 @@ func mapZipWithKernel(c *Ctx, args []*vector, out *vector) {
 	e.sizes = e.sizes[:0]
 	c.live(out, func(i int) {
 		start := keys.Len
-		e.zipMaps(keys, v1, v2, a, b, i)
+		e.zipMaps([3]*vector{keys, v1, v2}, a, b, i)
 		for range keys.Len - start {
 			e.outer = append(e.outer, int32(i))
 		}
@@ -194,7 +194,8 @@ func mapZipWithKernel(c *Ctx, args []*vector, out *vector) {
 
 // zipMaps appends the keys of both maps of row i, each once, with their values
 // or nulls.
-func (e *elements) zipMaps(keys, v1, v2, a, b *vector, i int) {
+func (e *elements) zipMaps(dst [3]*vector, a, b *vector, i int) {
+	keys, v1, v2 := dst[0], dst[1], dst[2]
 	af, at := a.List(i)
 	bf, bt := b.List(i)
 	e.set.load(b.Children[0], bf, bt)

@@ -179,10 +179,8 @@ func bindVariantGet(s *Session, name string, args []Arg, try bool) (*Bound, erro
 	types := []schema.Type{tVariant, tString, tString}[:len(args)]
 	return &Bound{
 		Args: types, Result: to, Nullable: true, Nulls: NullAware, CanFail: true,
-		Print: func(a []string) string { return name + "(" + a[0] + ", " + a[1] + ")" },
-		Kernel: func(c *Ctx, args []*vector, out *vector) {
-			variantGet(c, args, out, to, name, try)
-		},
+		Print:  func(a []string) string { return name + "(" + a[0] + ", " + a[1] + ")" },
+		Kernel: variantGetter{to, name, try}.kernel,
 	}, nil
 }
 
@@ -201,7 +199,14 @@ type variantFinder struct {
 	place []int32
 }
 
-func variantGet(c *Ctx, args []*vector, out *vector, to schema.Type, name string, try bool) {
+// variantGetter is a bound variant_get.
+type variantGetter struct {
+	to   schema.Type
+	name string
+	try  bool
+}
+
+func (g variantGetter) kernel(c *Ctx, args []*vector, out *vector) {
 	f, ok := c.Scratch.(*variantFinder)
 	if !ok {
 		f = &variantFinder{}
@@ -219,7 +224,7 @@ func variantGet(c *Ctx, args []*vector, out *vector, to schema.Type, name string
 		if s := args[1].Str(i); f.text != string(s) || f.path == nil {
 			f.text = string(s)
 			if f.path, _ = variant.ParsePath(f.text); f.path == nil {
-				failed = append(failed, badRow{i, errVariantPath(name, f.text)})
+				failed = append(failed, badRow{i, errVariantPath(g.name, f.text)})
 				return
 			}
 		}
@@ -228,8 +233,8 @@ func variantGet(c *Ctx, args []*vector, out *vector, to schema.Type, name string
 			f.vals = append(f.vals, found)
 		}
 	})
-	r := f.cast.run(c, f.vals, to)
-	if try {
+	r := f.cast.run(c, f.vals, g.to)
+	if g.try {
 		r.Errs = nil
 	}
 	column.Gather(out, r, f.place)
