@@ -44,6 +44,9 @@ func (b *Binder) aggregate(e *ast.Call, name string, fn *funcs.Aggregate, v *env
 		return bound{}, false
 	}
 	if !v.agg {
+		if x, ok := b.outerAggregate(e, name, fn, v); ok {
+			return x, true
+		}
 		code, ok := misplacedAggregates[v.clause]
 		if !ok {
 			code = "UNSUPPORTED_EXPR_FOR_OPERATOR"
@@ -56,6 +59,43 @@ func (b *Binder) aggregate(e *ast.Call, name string, fn *funcs.Aggregate, v *env
 		return bound{}, false
 	}
 	return bound{e: &aggExpr{At: b.at(e.Span), call: call}, text: txt}, true
+}
+
+// outerAggregate binds an aggregate of a subquery that reads columns of the
+// query around it alone, and so is that query's: HAVING EXISTS (SELECT ...
+// WHERE x < min(outer.y)).
+func (b *Binder) outerAggregate(e *ast.Call, name string, fn *funcs.Aggregate, v *env) (bound, bool) {
+	around := v.scope.around
+	if around == nil || !around.agg || v.scope.outers == nil {
+		return bound{}, false
+	}
+	mine, any := false, false
+	for _, a := range e.Args {
+		ast.Walk(a, func(n ast.Node) bool {
+			if c, ok := n.(*ast.Column); ok {
+				any = true
+				mine = mine || v.scope.find(c.Name.Parts, b.session.CaseSensitive).ok
+			}
+			return true
+		})
+	}
+	if mine || !any {
+		return bound{}, false
+	}
+	diags := b.diags
+	call, txt, ok := b.aggCall(e, name, fn, around.argEnv())
+	if !ok {
+		b.diags = diags
+		return bound{}, false
+	}
+	x := &aggExpr{At: b.at(e.Span), call: call}
+	a := b.attr(txt, x.Type(), x.Nullable())
+	if b.outerAggs == nil {
+		b.outerAggs = map[logical.ColumnID]*aggExpr{}
+	}
+	b.outerAggs[a.ID] = x
+	v.scope.outers.add(a)
+	return bound{e: a.Ref(), text: txt}, true
 }
 
 // aggCall binds an aggregate's arguments, filter and ordering.

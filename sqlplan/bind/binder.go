@@ -39,6 +39,9 @@ type Binder struct {
 	nodes   int // relations bound so far
 	depth   int // of expressions
 	loops   int // recursive queries so far
+	// outerAggs are aggregates of an outer query that a subquery reads, by the
+	// column that stands for them there.
+	outerAggs map[logical.ColumnID]*aggExpr
 	reads   []*logical.Relation
 	silent  bool // something failed whose error was reported elsewhere
 }

@@ -6,6 +6,7 @@ import (
 	"pipelines/spec/diag"
 	"pipelines/sqlplan/ast"
 	"pipelines/sqlplan/logical"
+	"pipelines/tables/column"
 	"pipelines/sqlplan/parse"
 	"pipelines/tables/schema"
 )
@@ -213,8 +214,7 @@ func lastOf(quals []string) []string {
 // metadata gives a field of _metadata, which the scan then reads too.
 func (b *Binder) metadata(r diag.Range, f found) (bound, bool) {
 	if len(f.rest) == 0 {
-		b.notYet(r, "the whole _metadata struct: name its fields;")
-		return bound{}, false
+		return b.metadataStruct(r, f)
 	}
 	m := f.col.meta
 	name := strings.ToLower(f.rest[0].Name)
@@ -243,6 +243,24 @@ func (b *Binder) metadata(r diag.Range, f found) (bound, bool) {
 		}
 	}
 	return x, true
+}
+
+// metadataStruct gives the whole of _metadata.
+func (b *Binder) metadataStruct(r diag.Range, f found) (bound, bool) {
+	var args []bound
+	for _, field := range f.col.meta.fields {
+		one := f
+		one.rest = []ast.Ident{{Name: field.Name}}
+		x, ok := b.metadata(r, one)
+		if !ok {
+			return bound{}, false
+		}
+		name := &logical.Literal{At: b.at(r), Value: column.Constant(schema.Of(schema.String), 1, field.Name)}
+		args = append(args, bound{e: name, text: field.Name}, x)
+	}
+	x, ok := b.function(r, "named_struct", args)
+	x.text, x.name = f.name.Name, f.name.Name
+	return x, ok
 }
 
 // lambdaParam resolves a name against the lambda parameters around.

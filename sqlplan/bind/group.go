@@ -416,6 +416,9 @@ func (g *grouping) subquery(s *logical.Subquery, class string) logical.Expr {
 	for _, o := range s.Outer {
 		ref := o.Ref()
 		a, grouped := g.byKey[key(ref)]
+		if x := g.c.b.outerAggs[o.ID]; x != nil {
+			a, grouped = g.agg(x), true
+		}
 		switch {
 		case grouped && a.ID != o.ID:
 			n = replaceOuter(n, o.ID, a)
@@ -452,6 +455,24 @@ func (g *grouping) missing(x *logical.Column, class string) {
 	}
 }
 
+// allKeys reports whether the arguments of grouping_id, if any, are the
+// grouping columns in order.
+func (g *grouping) allKeys(args []logical.Expr) bool {
+	keys := g.c.groups.keys
+	if len(args) == 0 {
+		return true
+	}
+	if len(args) != len(keys) {
+		return false
+	}
+	for i, k := range keys {
+		if key(k.e) != key(args[i]) {
+			return false
+		}
+	}
+	return true
+}
+
 // groupingID rewrites grouping(x) and grouping_id().
 func (g *grouping) groupingID(x *groupingExpr) logical.Expr {
 	b := g.c.b
@@ -468,6 +489,14 @@ func (g *grouping) groupingID(x *groupingExpr) logical.Expr {
 	gid := g.gid.Ref()
 	gid.Place = x.Place
 	if x.id {
+		if !g.allKeys(x.args) {
+			if !g.failed {
+				b.report(diag.AtSpan(b.text.File(), x.Place, "GROUPING_ID_COLUMN_MISMATCH",
+					"Columns of grouping_id does not match grouping columns."))
+				g.failed = true
+			}
+			return x
+		}
 		return gid
 	}
 	at := -1

@@ -64,7 +64,7 @@ func (b *Binder) joinRight(j *ast.Join, l logical.Node, ls *scope, up enclosing)
 	rightUp := up
 	refs := &outerRefs{}
 	if j.Lateral || isLateral(j.R) {
-		rightUp = enclosing{up.over(&scope{cols: ls.cols, broken: ls.broken || l == nil}), refs}
+		rightUp = enclosing{scope: up.over(&scope{cols: ls.cols, broken: ls.broken || l == nil}), refs: refs}
 	}
 	r, rs := b.relation(j.R, rightUp)
 	both := &scope{cols: append(append([]col(nil), ls.cols...), rs.cols...), broken: ls.broken || rs.broken || l == nil || r == nil}

@@ -96,7 +96,7 @@ func (b *Binder) pipeSet(op *ast.PipeSet, n logical.Node, in *scope) (logical.No
 		if n == nil {
 			return nil, s
 		}
-		s.outer, s.outers = in.outer, in.outers
+		s.outer, s.outers, s.around = in.outer, in.outers, in.around
 		in = s
 	}
 	return n, in

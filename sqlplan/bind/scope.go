@@ -16,6 +16,8 @@ type scope struct {
 	// a LATERAL; outers collects what is taken from there.
 	outer  *scope
 	outers *outerRefs
+	// around is the environment of the subquery expression.
+	around *env
 	// broken scopes resolve nothing and report nothing: the relation behind
 	// them has errors.
 	broken bool
@@ -170,6 +172,7 @@ func (s *scope) join(o *scope) *scope {
 		cols:   append(append([]col(nil), s.cols...), o.cols...),
 		outer:  s.outer,
 		outers: s.outers,
+		around: s.around,
 		broken: s.broken || o.broken,
 	}
 }

@@ -13,11 +13,13 @@ import (
 type enclosing struct {
 	scope *scope
 	refs  *outerRefs
+	// env is where a subquery expression stands; nil for LATERAL.
+	env *env
 }
 
 // over makes s see the enclosing queries.
 func (u enclosing) over(s *scope) *scope {
-	s.outer, s.outers = u.scope, u.refs
+	s.outer, s.outers, s.around = u.scope, u.refs, u.env
 	return s
 }
 
@@ -148,7 +150,7 @@ func (c *core) bindHaving() {
 		v := *c.env
 		v.clause, v.agg = "QUALIFY", false
 		if c.aggregated() {
-			v.scope = (enclosing{c.in.outer, c.in.outers}).over(&scope{})
+			v.scope = (enclosing{c.in.outer, c.in.outers, c.in.around}).over(&scope{})
 			for _, it := range c.items {
 				v.scope.cols = append(v.scope.cols, col{attr: it.attr, quals: it.quals})
 			}

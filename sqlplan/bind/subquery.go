@@ -11,7 +11,7 @@ import (
 // inner binds the query of a subquery expression.
 func (b *Binder) inner(q *ast.Query, v *env) (logical.Node, *scope, *outerRefs) {
 	refs := &outerRefs{}
-	n, s := b.query(q, enclosing{v.scope, refs})
+	n, s := b.query(q, enclosing{scope: v.scope, refs: refs, env: v})
 	return n, s, refs
 }
 

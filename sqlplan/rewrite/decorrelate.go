@@ -48,7 +48,7 @@ func (c *Context) unnest(n logical.Node) logical.Node {
 		return c.unnestFilter(m)
 	case *logical.Join:
 		if m.Type != logical.InnerJoin && m.Type != logical.CrossJoin {
-			panic(&Unsupported{exprPlace(m.Cond), "a subquery in the condition of an outer join is not supported"})
+			return c.unnestOuter(m)
 		}
 		j := *m
 		j.Cond = nil
@@ -63,6 +63,40 @@ func (c *Context) unnest(n logical.Node) logical.Node {
 	out := logical.MapExprs(n, u.expr).WithInputs([]logical.Node{u.input})
 	if want := n.Output(); len(out.Output()) != len(want) {
 		return passing(out, want)
+	}
+	return out
+}
+
+// unnestOuter computes the subqueries in the condition of an outer, semi or
+// anti join on the side whose columns they read.
+func (c *Context) unnestOuter(j *logical.Join) logical.Node {
+	want := j.Output()
+	left, right := setOf(j.Left.Output()), setOf(j.Right.Output())
+	l, r := &unnester{c: c, input: j.Left}, &unnester{c: c, input: j.Right}
+	m := *j
+	var visit func(e logical.Expr) logical.Expr
+	visit = func(e logical.Expr) logical.Expr {
+		if !logical.HasSubquery(e) {
+			return e
+		}
+		s, _ := asSubquery(e)
+		if s == nil {
+			return logical.MapChildren(e, visit)
+		}
+		used := columnsOf(s)
+		switch {
+		case !used.meets(right):
+			return l.expr(e)
+		case !used.meets(left):
+			return r.expr(e)
+		}
+		panic(&Unsupported{s.Place, "a subquery over both sides in the condition of an outer join is not supported"})
+	}
+	m.Cond = visit(j.Cond)
+	m.Left, m.Right = l.input, r.input
+	out := logical.Node(logical.SplitJoin(&m))
+	if len(out.Output()) != len(want) {
+		out = passing(out, want)
 	}
 	return out
 }

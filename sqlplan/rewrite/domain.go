@@ -86,6 +86,9 @@ func (d *domain) push(n logical.Node) (logical.Node, map[logical.ColumnID]logica
 	if u, ok := n.(*logical.Union); ok {
 		return d.union(u)
 	}
+	if s, ok := n.(*logical.SetOp); ok {
+		return d.setOp(s)
+	}
 	ins := n.Inputs()
 	if len(ins) != 1 {
 		d.refuse(fmt.Sprintf("a correlated subquery through %s", logical.Describe(n)))
@@ -298,4 +301,22 @@ func (d *domain) union(m *logical.Union) (logical.Node, map[logical.ColumnID]log
 		u.Children = append(u.Children, passing(n, append(in.Output(), d.attrsOf(cby)...)))
 	}
 	return u, by
+}
+
+// setOp compares the rows of each outer value apart.
+func (d *domain) setOp(m *logical.SetOp) (logical.Node, map[logical.ColumnID]logical.Expr) {
+	s := *m
+	s.Columns = append([]logical.Attr(nil), m.Columns...)
+	by := map[logical.ColumnID]logical.Expr{}
+	for _, a := range d.attrs {
+		fresh := a
+		fresh.ID, fresh.Watermark = d.c.id(), -1
+		s.Columns = append(s.Columns, fresh)
+		by[a.ID] = fresh.Ref()
+	}
+	l, lby := d.push(m.Left)
+	r, rby := d.push(m.Right)
+	s.Left = passing(l, append(m.Left.Output(), d.attrsOf(lby)...))
+	s.Right = passing(r, append(m.Right.Output(), d.attrsOf(rby)...))
+	return &s, by
 }
