@@ -34,7 +34,7 @@ func BindCast(s *Session, arg Arg, to schema.Type, mode CastMode) (*Bound, error
 	fails := castFails(from, to)
 	return &Bound{
 		Fn: castFunction, Args: []schema.Type{from}, Result: to,
-		Nullable: arg.Nullable || fails && mode != CastANSI || from.IsFloat() && to.Kind == schema.Decimal,
+		Nullable: arg.Nullable || fails && mode != CastANSI || from.IsFloat() && to.Kind == schema.Decimal || from.Kind == schema.Variant,
 		CanFail:  fails && mode == CastANSI, Kernel: k,
 		Print: func(args []string) string { return castText(args[0], to, mode) },
 	}, nil

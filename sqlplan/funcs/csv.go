@@ -28,7 +28,7 @@ func csvOptions(s *Session, name string, args []Arg, n int) (csv.Options, error)
 			return csv.Options{}, err
 		}
 	}
-	o, err := csv.ParseOptions(options)
+	o, err := csv.ParseOptions(s.textOptions(options))
 	if err != nil {
 		return o, errOption(err)
 	}

@@ -122,6 +122,24 @@ func restOptions(args []Arg, n int) (map[string]string, error) {
 	return optionMap(args[n])
 }
 
+// textOptions adds to the options of a JSON or CSV function what the session
+// sets for all of them.
+func (s *Session) textOptions(options map[string]string) map[string]string {
+	out := map[string]string{}
+	for key, name := range map[string]string{
+		"spark.sql.columnNameOfCorruptRecord":      "columnNameOfCorruptRecord",
+		"spark.sql.jsonGenerator.ignoreNullFields": "ignoreNullFields",
+	} {
+		if v, ok := s.Conf[key]; ok {
+			out[strings.ToLower(name)] = v
+		}
+	}
+	for k, v := range options {
+		out[strings.ToLower(k)] = v
+	}
+	return out
+}
+
 // parseMode checks the mode of from_json and from_csv.
 func parseMode(name string, options map[string]string) error {
 	for k, v := range options {
@@ -225,7 +243,7 @@ func bindFromJSON(s *Session, args []Arg) (*Bound, error) {
 	if err := parseMode(name, options); err != nil {
 		return nil, err
 	}
-	o, err := json.ParseOptions(options)
+	o, err := json.ParseOptions(s.textOptions(options))
 	if err != nil {
 		return nil, errOption(err)
 	}
@@ -334,7 +352,7 @@ func bindToJSON(s *Session, args []Arg) (*Bound, error) {
 		return nil, errMismatch("INVALID_JSON_SCHEMA", callText(name, args), "Input schema "+quoteType(t)+" must be a struct, an array, a map or a variant.",
 			map[string]string{"schema": quoteType(t)})
 	}
-	o, err := json.ParseOptions(options)
+	o, err := json.ParseOptions(s.textOptions(options))
 	if err != nil {
 		return nil, errOption(err)
 	}
