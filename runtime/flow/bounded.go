@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"pipelines/runtime/budget"
 	"pipelines/runtime/checkpoint"
 	"pipelines/runtime/connector"
 	"pipelines/runtime/operator"
@@ -24,7 +25,7 @@ type BoundedOptions struct {
 	Lanes     int
 	Pool      *column.Pool
 	BatchRows int
-	Memory    int64
+	Budget    *budget.Budget
 	TempDir   string
 	Now       time.Time
 	Seed      int64
@@ -44,7 +45,7 @@ type BoundedResult struct {
 func RunBounded(ctx context.Context, o BoundedOptions) (BoundedResult, error) {
 	var rows atomic.Int64
 	env := operator.Env{
-		Pool: o.Pool, Session: o.Session, Lanes: max(o.Lanes, 1), Seed: o.Seed, Memory: o.Memory, TempDir: o.TempDir,
+		Pool: o.Pool, Session: o.Session, Lanes: max(o.Lanes, 1), Seed: o.Seed, Budget: o.Budget, TempDir: o.TempDir,
 		Output: func(lane int, b *column.Batch) error {
 			rows.Add(int64(b.Rows()))
 			return o.Output(lane, b)

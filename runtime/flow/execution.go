@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"pipelines/runtime/budget"
 	"pipelines/runtime/checkpoint"
 	"pipelines/runtime/connector"
 	"pipelines/runtime/operator"
@@ -49,7 +50,7 @@ type Options struct {
 	Lanes     int // at least 1
 	Pool      *column.Pool
 	BatchRows int // 0: column.BatchRows
-	Memory    int64
+	Budget    *budget.Budget
 	TempDir   string
 	Now       func() time.Time
 	// OnEpoch is called after each committed epoch, OnNote with things that
@@ -119,7 +120,7 @@ var ErrAhead = errors.New("the table is ahead of its checkpoint")
 func New(o Options) (*Execution, error) {
 	e := &Execution{o: o, offsets: map[string]stream.Offset{}, marked: -1}
 	env := operator.Env{
-		Pool: o.Pool, Session: o.Session, Lanes: o.Lanes, Memory: o.Memory, TempDir: o.TempDir,
+		Pool: o.Pool, Session: o.Session, Lanes: o.Lanes, Budget: o.Budget, TempDir: o.TempDir,
 		Output: func(lane int, b *column.Batch) error {
 			e.output.Add(int64(b.Rows()))
 			return e.epochIO.Write(lane, b)

@@ -21,7 +21,10 @@ type aggregate struct {
 	sel   [][]int32
 	cols  []logical.Attr
 
+	mem    *memory
 	mu     sync.Mutex // guards below
+	over   *tableSpill
+	size   int64 // when the table was frozen
 	table  *groupTable
 	calls  []*aggCall
 	groups []int32
@@ -47,6 +50,9 @@ func (bd *builder) aggregate(node logical.Node, out port) (port, watermarked, er
 	}
 	a.table = newGroupTable(typesOf(a.cols[:a.nkeys]))
 	bd.add(a)
+	a.mem = bd.memory(label("aggregate", n.State))
+	a.over = newTableSpill(a.mem, a.table, nil)
+	a.over.cols = a.spillColumns(exprs)
 	if n.State != nil && n.Input.Streaming() {
 		if err := bd.aggregateState(a); err != nil {
 			return nil, nil, err
@@ -78,7 +84,7 @@ func (a *aggregate) begin(*stepState) error {
 }
 
 func (a *aggregate) reset() {
-	a.table.reset()
+	a.over.reset()
 	for _, c := range a.calls {
 		c.reset()
 	}
@@ -88,6 +94,7 @@ func (a *aggregate) reset() {
 }
 
 func (a *aggregate) close() {
+	a.over.close()
 	for _, c := range a.calls {
 		if c.ordered != nil {
 			c.ordered.reset()
@@ -128,23 +135,29 @@ func (a *aggregate) push(lane int, b *column.Batch) error {
 
 // fold finds the groups of rows and updates all aggregates.
 func (a *aggregate) fold(n int, vecs []*column.Vector, rows []int32) error {
+	if a.over.frozen() {
+		return a.foldFrozen(n, vecs, rows)
+	}
 	a.groups = grow(a.groups, len(rows))
 	a.table.assign(vecs[:a.nkeys], rows, a.groups)
 	if a.panes != nil {
 		a.panes.note(vecs, rows, a.groups, a.table.fresh)
 	}
-	for _, c := range a.calls {
-		c.st.Grow(a.table.groups)
-		if err := c.update(n, vecs, rows, a.groups); err != nil {
-			return err
-		}
+	if err := a.update(n, vecs, rows, a.groups); err != nil {
+		return err
 	}
 	if a.state != nil {
 		a.state.touch(a.groups, vecs, rows)
 	}
-	a.seen++
-	if m := a.p.env.Memory; m > 0 && a.seen%64 == 0 && a.bytes() > m {
-		return overBudget(label("aggregate", a.n.State), m)
+	return a.check()
+}
+
+func (a *aggregate) update(n int, vecs []*column.Vector, rows, groups []int32) error {
+	for _, c := range a.calls {
+		c.st.Grow(a.table.groups)
+		if err := c.update(n, vecs, rows, groups); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -190,6 +203,11 @@ func (a *aggregate) end() error {
 	a.ensureGlobal()
 	if err := a.emitAll(); err != nil {
 		return err
+	}
+	if a.over.frozen() {
+		if err := a.drain(a.over.take()); err != nil {
+			return err
+		}
 	}
 	a.reset()
 	return a.out.end()

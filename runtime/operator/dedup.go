@@ -14,6 +14,7 @@ import (
 // at the event time of its first row plus the delay.
 type dedup struct {
 	p      *Plan
+	mem    *memory
 	out    port
 	n      *logical.Deduplicate
 	cols   []int // of the input
@@ -75,6 +76,7 @@ func (bd *builder) deduplicate(node logical.Node, out port) (port, watermarked, 
 		d.idle.ttl = n.State.TTL
 	}
 	bd.add(d)
+	d.mem = bd.memory(label("deduplicate", n.State))
 	if !d.stream {
 		return d, nil, nil
 	}
@@ -141,8 +143,8 @@ func (d *dedup) first(lane int, b *column.Batch) ([]int32, error) {
 	}
 	d.groups = grow(d.groups, len(rows))
 	d.table.assign(d.keys, rows, d.groups)
-	if m := d.p.env.Memory; m > 0 && d.table.bytes() > m {
-		return nil, overBudget(label("deduplicate", d.n.State), m)
+	if err := d.mem.must(d.table.bytes()); err != nil {
+		return nil, err
 	}
 	fresh := d.table.fresh
 	keep := make([]int32, 0, len(fresh))

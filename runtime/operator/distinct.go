@@ -16,6 +16,7 @@ type distinct struct {
 	sel  [][]int32
 
 	mu     sync.Mutex // guards below
+	over   *tableSpill
 	table  *groupTable
 	groups []int32
 }
@@ -31,18 +32,24 @@ func (bd *builder) distinct(node logical.Node, out port) (port, watermarked, err
 	}
 	d := &distinct{p: bd.p, out: out, drop: bd.drop, sel: make([][]int32, bd.env.Lanes), table: newGroupTable(typesOf(n.Output()))}
 	bd.add(d)
+	d.over = newTableSpill(bd.memory("distinct"), d.table, n.Output())
 	return d, nil, nil
 }
 
 func (d *distinct) begin(*stepState) error {
-	d.table.reset()
+	d.over.reset()
 	return nil
 }
 
-func (d *distinct) close() {}
+func (d *distinct) close() { d.over.close() }
 
 func (d *distinct) end() error {
-	d.table.reset()
+	if d.over.frozen() {
+		if err := d.drain(d.over.take()); err != nil {
+			return err
+		}
+	}
+	d.over.reset()
 	return d.out.end()
 }
 
@@ -67,10 +74,13 @@ func (d *distinct) push(lane int, b *column.Batch) error {
 func (d *distinct) first(b *column.Batch, rows []int32) ([]int32, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.over.frozen() {
+		return nil, d.over.spillNew(0, b.Cols, rows)
+	}
 	d.groups = grow(d.groups, len(rows))
 	d.table.assign(b.Cols, rows, d.groups)
-	if m := d.p.env.Memory; m > 0 && d.table.bytes() > m {
-		return nil, overBudget("distinct", m)
+	if err := d.over.check(0); err != nil {
+		return nil, err
 	}
 	fresh := d.table.fresh
 	keep := make([]int32, 0, len(fresh))

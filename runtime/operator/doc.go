@@ -22,7 +22,8 @@
 // becomes a *RowError, or is dropped and counted, where its value is used.
 // After an error, or to run a step again, the plan is thrown away and built
 // anew from the checkpoint. Blocking operators refuse by name what does not
-// fit into Env.Memory.
+// fit into Env.Budget, or spill it to Env.TempDir: spill.go and spillparts.go
+// (files and partitions), sortspill.go, tablespill.go, aggspill.go, joinspill.go.
 //
 // runtime/flow imports it; it never imports a connector.
 package operator

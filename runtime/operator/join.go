@@ -23,7 +23,10 @@ type join struct {
 	cols  []logical.Attr
 	drop  bool
 
+	mem     *memory
+	spill   *joinSpill // nil: all build rows are in memory
 	mu      sync.Mutex // guards building
+	total   int        // build rows, spilled ones included
 	store   *rowStore
 	table   *groupTable
 	lists   chains // build rows by group
@@ -106,6 +109,7 @@ func (bd *builder) join(n *logical.Join, out port, phase int) (int, *mark, error
 	j.store = newRowStore(bd.env.Pool, build.Output())
 	j.table = newGroupTable(exprTypes(buildKeys))
 	bd.add(j)
+	j.mem = bd.memory("join")
 	first := len(bd.p.scans)
 	last, bm, err := bd.build(build, &buildPort{j}, phase)
 	if err != nil {
@@ -131,16 +135,30 @@ func (j *join) begin(*stepState) error {
 }
 
 func (j *join) reset() {
+	j.spill.close()
+	j.spill = nil
+	j.forget()
+	j.mem.free()
+	j.total, j.nullKey, j.built = 0, false, false
+}
+
+// forget drops the build rows in memory.
+func (j *join) forget() {
 	j.store.reset()
+	if j.table.bytes() > bigVector {
+		j.table.discardAll()
+	}
 	j.table.reset()
 	j.lists.reset()
-	j.nullKey, j.built = false, false
 	for i := range j.lanes {
 		j.lanes[i].matched = nil
 	}
 }
 
-func (j *join) close() { j.store.reset() }
+func (j *join) close() {
+	j.spill.close()
+	j.store.reset()
+}
 
 // buildPort takes the build side.
 type buildPort struct{ j *join }
@@ -152,6 +170,9 @@ func (b *buildPort) end() error {
 
 func (b *buildPort) push(lane int, batch *column.Batch) error {
 	j := b.j
+	if err := j.makeRoom(lane); err != nil {
+		return err
+	}
 	vecs, err := j.build.run(lane, batch)
 	if err != nil {
 		return err
@@ -163,18 +184,25 @@ func (b *buildPort) push(lane int, batch *column.Batch) error {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	first := j.store.rows
-	j.store.add(batch.Cols, rows)
-	if m := j.p.env.Memory; m > 0 && j.store.bytes()+j.table.bytes() > m {
-		return overBudget("join", m)
-	}
+	j.total += len(rows)
 	if j.n.NullAware {
 		for _, r := range rows {
 			j.nullKey = j.nullKey || anyNull(vecs, int(r))
 		}
 	}
+	if j.spill != nil {
+		return j.spill.addLocked(j.spill.build, vecs, batch.Cols, rows)
+	}
+	j.keep(vecs, batch.Cols, rows)
+	return nil
+}
+
+// keep adds build rows to those in memory.
+func (j *join) keep(vecs, cols []*column.Vector, rows []int32) {
+	first := j.store.rows
+	j.store.add(cols, rows)
 	if j.sides.loop {
-		return nil
+		return
 	}
 	j.groups = grow(j.groups, len(rows))
 	j.table.assign(vecs, rows, j.groups)
@@ -184,7 +212,6 @@ func (b *buildPort) push(lane int, batch *column.Batch) error {
 		}
 		j.lists.add(j.groups[k], int32(first+k))
 	}
-	return nil
 }
 
 // goodRows checks the keys and lists the rows to take.
@@ -222,9 +249,21 @@ func anyNull(vecs []*column.Vector, r int) bool {
 // probePort takes the probe side, after the build side has ended.
 type probePort struct{ j *join }
 
-func (p *probePort) push(lane int, b *column.Batch) error { return p.j.probeBatch(lane, b) }
+func (p *probePort) push(lane int, b *column.Batch) error {
+	if p.j.spill != nil {
+		return p.j.spillProbe(lane, b)
+	}
+	return p.j.probeBatch(lane, b)
+}
 
 func (p *probePort) end() error {
+	if s := p.j.spill; s != nil {
+		if err := s.run(); err != nil {
+			return err
+		}
+		p.j.reset()
+		return p.j.out.end()
+	}
 	if err := p.j.emitUnmatched(); err != nil {
 		return err
 	}
@@ -247,11 +286,16 @@ func (j *join) probeBatch(lane int, b *column.Batch) error {
 	}
 	l.hits = grow(l.hits, b.Len)
 	clear(l.hits)
+	carry := j.carry()
+	carry.load(l.hits)
 	if j.sides.buildOuter {
 		l.matched = l.matched.Grow(j.store.rows)
 	}
 	if err := j.pairs(lane, b, vecs, rows); err != nil {
 		return err
+	}
+	if carry.save(l.hits) {
+		return nil
 	}
 	if j.sides.exists {
 		return j.emitExists(lane, b, vecs, rows)
@@ -438,7 +482,7 @@ func (j *join) emitExists(lane int, b *column.Batch, vecs []*column.Vector, rows
 // unknown reports whether x NOT IN (build side) is null rather than true for a
 // row without a match.
 func (j *join) unknown(vecs []*column.Vector, r int) bool {
-	return j.nullKey || j.store.rows > 0 && anyNull(vecs, r)
+	return j.nullKey || j.total > 0 && anyNull(vecs, r)
 }
 
 func (j *join) emitMark(lane int, b *column.Batch) error {

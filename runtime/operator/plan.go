@@ -2,8 +2,10 @@ package operator
 
 import (
 	"fmt"
+	"sync"
 	"sync/atomic"
 
+	"pipelines/runtime/budget"
 	"pipelines/runtime/stream"
 	"pipelines/sqlplan/expr"
 	"pipelines/sqlplan/funcs"
@@ -22,8 +24,8 @@ type Env struct {
 	Output func(lane int, b *column.Batch) error
 	// Seed is mixed into volatile functions; fixed for an epoch.
 	Seed int64
-	// Memory bounds the bytes that each blocking operator may hold; 0: no bound.
-	Memory int64
+	// Budget lends blocking operators their memory; nil: no bound.
+	Budget *budget.Budget
 	// TempDir is where operators may spill; "" forbids spilling.
 	TempDir string
 	// Check weaves checks between the operators (tests).
@@ -128,6 +130,9 @@ type Plan struct {
 	evals   []*expr.Evaluation
 	dropped atomic.Int64
 	running bool
+
+	spillMu sync.Mutex // guards below
+	spills  map[*spillFile]struct{}
 }
 
 // Scans lists the inputs that the flow feeds.
@@ -247,6 +252,7 @@ func (p *Plan) Close() {
 		u.close()
 	}
 	p.units = nil
+	p.closeSpills()
 }
 
 // output is the port at the root: values are used here, so failed rows count.

@@ -16,6 +16,7 @@ import (
 // the round before. The tables that the step reads are kept.
 type recursion struct {
 	p    *Plan
+	mem  *memory
 	out  port
 	n    *logical.Recursion
 	step *Plan
@@ -36,6 +37,7 @@ func (bd *builder) recursion(n *logical.Recursion, out port, phase int) (int, *m
 		return phase, nil, err
 	}
 	bd.add(r)
+	r.mem = bd.memory("recursive query")
 	for _, s := range r.step.scans {
 		store := newRowStore(bd.env.Pool, s.Scan.Columns)
 		r.kept = append(r.kept, store)
@@ -123,10 +125,11 @@ func (r *recursion) add(store *rowStore, b *column.Batch) error {
 		rows = rowsOf(b, r.sel)
 	}
 	store.add(b.Cols, rows)
-	if m := r.p.env.Memory; m > 0 && store.bytes() > m {
-		return overBudget("recursive query", m)
+	held := r.now.bytes() + r.next.bytes()
+	for _, k := range r.kept {
+		held += k.bytes()
 	}
-	return nil
+	return r.mem.must(held)
 }
 
 // take takes a row batch of the step.

@@ -1,8 +1,6 @@
 package operator
 
 import (
-	"fmt"
-
 	"pipelines/sqlplan/logical"
 	"pipelines/tables/column"
 )
@@ -150,6 +148,9 @@ func vectorBytes(v *column.Vector) int64 {
 // reset gives the rows back.
 func (s *rowStore) reset() {
 	for _, c := range s.chunks {
+		for _, v := range c.Cols {
+			trimVector(v)
+		}
 		c.Release()
 	}
 	s.chunks, s.starts, s.rows = s.chunks[:0], s.starts[:0], 0
@@ -161,9 +162,4 @@ func label(kind string, state *logical.StateInfo) string {
 		return kind
 	}
 	return kind + " " + state.ID
-}
-
-// overBudget is the error of a blocking operator that needs too much memory.
-func overBudget(name string, bound int64) error {
-	return fmt.Errorf("%s: the rows do not fit into the memory bound of %d bytes; raise memory or reduce the input", name, bound)
 }

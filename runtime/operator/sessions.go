@@ -15,6 +15,7 @@ import (
 // by themselves; a session's number is also its group in the states.
 type sessions struct {
 	p     *Plan
+	mem   *memory
 	out   port
 	n     *logical.Aggregate
 	at    int // place of the session among the groups
@@ -73,6 +74,7 @@ func (bd *builder) sessions(n *logical.Aggregate, at int, out port) (port, water
 		return nil, nil, err
 	}
 	bd.add(s)
+	s.mem = bd.memory(label("session aggregate", n.State))
 	if n.State == nil || !n.Input.Streaming() {
 		return s, nil, nil
 	}
@@ -181,8 +183,8 @@ func (s *sessions) fold(n int, vecs []*column.Vector, rows []int32) error {
 		}
 		s.pending.rows, s.pending.groups = append(s.pending.rows, r), append(s.pending.groups, g)
 	}
-	if m := s.p.env.Memory; m > 0 && s.bytes() > m {
-		return overBudget(label("session aggregate", s.n.State), m)
+	if err := s.mem.must(s.bytes()); err != nil {
+		return err
 	}
 	return flush()
 }

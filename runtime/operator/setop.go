@@ -17,6 +17,7 @@ type setOp struct {
 	sel  [][]int32
 
 	mu     sync.Mutex // guards below
+	over   *tableSpill
 	table  *groupTable
 	count  []int64 // right rows by group, used up by ALL
 	shown  []bool  // without ALL: the row came out
@@ -26,6 +27,7 @@ type setOp struct {
 func (bd *builder) setOp(n *logical.SetOp, out port, phase int) (int, *mark, error) {
 	s := &setOp{p: bd.p, out: out, n: n, drop: bd.drop, sel: make([][]int32, bd.env.Lanes), table: newGroupTable(typesOf(n.Columns))}
 	bd.add(s)
+	s.over = newTableSpill(bd.memory("set operation"), s.table, n.Columns)
 	last, rm, err := bd.build(n.Right, &setRight{s}, phase)
 	if err != nil {
 		return phase, nil, err
@@ -35,15 +37,19 @@ func (bd *builder) setOp(n *logical.SetOp, out port, phase int) (int, *mark, err
 }
 
 func (s *setOp) begin(*stepState) error {
-	s.table.reset()
-	s.count, s.shown = s.count[:0], s.shown[:0]
+	s.reset()
 	return nil
 }
 
-func (s *setOp) close() {}
+func (s *setOp) reset() {
+	s.over.reset()
+	s.count, s.shown = s.count[:0], s.shown[:0]
+}
+
+func (s *setOp) close() { s.over.close() }
 
 // assign numbers the rows of b; the lock is held.
-func (s *setOp) assignLocked(lane int, b *column.Batch) ([]int32, error) {
+func (s *setOp) assignLocked(lane, side int, b *column.Batch) ([]int32, error) {
 	rows, err := s.p.usable(b.Cols, b, &s.sel[lane], s.drop)
 	if err != nil {
 		return nil, err
@@ -52,10 +58,21 @@ func (s *setOp) assignLocked(lane int, b *column.Batch) ([]int32, error) {
 		s.sel[lane] = identity(b.Len, s.sel[lane])
 		rows = rowsOf(b, s.sel[lane])
 	}
+	return s.number(side, b.Cols, rows)
+}
+
+// number sets s.groups to the groups of the rows that are in memory, which it
+// returns; the others are spilled.
+func (s *setOp) number(side int, cols []*column.Vector, rows []int32) ([]int32, error) {
+	if s.over.frozen() {
+		err := s.over.spillNew(side, cols, rows)
+		s.groups = append(s.groups[:0], s.over.groups...)
+		return s.over.known, err
+	}
 	s.groups = grow(s.groups, len(rows))
-	s.table.assign(b.Cols, rows, s.groups)
-	if m := s.p.env.Memory; m > 0 && s.table.bytes() > m {
-		return nil, overBudget("set operation", m)
+	s.table.assign(cols, rows, s.groups)
+	if err := s.over.check(int64(9 * len(s.count))); err != nil {
+		return nil, err
 	}
 	for len(s.count) < s.table.groups {
 		s.count, s.shown = append(s.count, 0), append(s.shown, false)
@@ -71,7 +88,7 @@ func (r *setRight) end() error { return nil }
 func (r *setRight) push(lane int, b *column.Batch) error {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
-	if _, err := r.s.assignLocked(lane, b); err != nil {
+	if _, err := r.s.assignLocked(lane, 0, b); err != nil {
 		return err
 	}
 	for _, g := range r.s.groups {
@@ -84,7 +101,12 @@ func (r *setRight) push(lane int, b *column.Batch) error {
 type setLeft struct{ s *setOp }
 
 func (l *setLeft) end() error {
-	l.s.table.reset()
+	if l.s.over.frozen() {
+		if err := l.s.drain(l.s.over.take()); err != nil {
+			return err
+		}
+	}
+	l.s.reset()
 	return l.s.out.end()
 }
 
@@ -101,17 +123,22 @@ func (l *setLeft) push(lane int, b *column.Batch) error {
 func (s *setOp) filter(lane int, b *column.Batch) ([]int32, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	rows, err := s.assignLocked(lane, b)
+	rows, err := s.assignLocked(lane, 1, b)
 	if err != nil {
 		return nil, err
 	}
+	return s.kept(rows), nil
+}
+
+// kept lists the left rows, of the groups in s.groups, that come out.
+func (s *setOp) kept(rows []int32) []int32 {
 	keep := make([]int32, 0, len(rows))
 	for k, g := range s.groups {
 		if s.keep(g) {
 			keep = append(keep, rows[k])
 		}
 	}
-	return keep, nil
+	return keep
 }
 
 // keep decides on one left row of group g.

@@ -20,7 +20,9 @@ type sorter struct {
 	drop   bool
 	sel    [][]int32
 
+	mem   *memory
 	mu    sync.Mutex // guards below
+	runs  *sortedRuns
 	store *rowStore
 	keyed sortedKeys
 	bound []byte // top-n: no row with a key above can be wanted; nil: unknown
@@ -42,14 +44,22 @@ func (bd *builder) sort(node logical.Node, out port) (port, watermarked, error) 
 		sel: make([][]int32, bd.env.Lanes), store: newRowStore(bd.env.Pool, n.Input.Output()),
 	}
 	bd.add(s)
+	s.mem = bd.memory("sort")
+	s.runs = newSortedRuns(s.mem, s.store.cols)
 	return s, nil, nil
 }
 
 func (s *sorter) begin(*stepState) error {
-	s.store.reset()
-	s.keyed.reset()
-	s.bound = nil
+	s.reset()
 	return nil
+}
+
+func (s *sorter) reset() {
+	s.store.reset()
+	s.keyed = sortedKeys{}
+	s.bound = nil
+	s.runs.close()
+	s.mem.free()
 }
 
 func (s *sorter) close() { s.store.reset() }
@@ -83,9 +93,20 @@ func (s *sorter) push(lane int, b *column.Batch) error {
 }
 
 func (s *sorter) fits() error {
-	if m := s.p.env.Memory; m > 0 && s.store.bytes()+s.keyed.bytes() > m {
-		return overBudget("sort", m)
+	spill, err := s.mem.mayExceed(grown(s.store.used() + s.keyed.used()))
+	if err != nil || !spill {
+		return err
 	}
+	return s.spill()
+}
+
+// spill writes the rows in memory as a run.
+func (s *sorter) spill() error {
+	if err := s.runs.spill(s.store, &s.keyed, s.limit); err != nil {
+		return err
+	}
+	s.store.empty()
+	s.keyed.reset()
 	return nil
 }
 
@@ -141,6 +162,9 @@ func (s *sorter) prune() {
 }
 
 func (s *sorter) end() error {
+	if s.runs.any() {
+		return s.endRuns()
+	}
 	s.keyed.sort()
 	entries := s.keyed.entries
 	if s.limit >= 0 && int64(len(entries)) > s.limit {
@@ -158,7 +182,28 @@ func (s *sorter) end() error {
 		}
 		entries = entries[n:]
 	}
+	s.reset()
+	return s.out.end()
+}
+
+// endRuns merges what was spilled.
+func (s *sorter) endRuns() error {
+	if err := s.spill(); err != nil {
+		return err
+	}
 	s.store.reset()
-	s.keyed.reset()
+	s.keyed = sortedKeys{}
+	err := s.runs.merge(s.limit, func(b *column.Batch) error {
+		nb := s.p.env.Pool.Batch()
+		for _, c := range b.Cols[:len(b.Cols)-1] {
+			nb.Cols = append(nb.Cols, c.Retain())
+		}
+		nb.Len = b.Len
+		return pushFresh(s.out, 0, nb)
+	})
+	if err != nil {
+		return err
+	}
+	s.reset()
 	return s.out.end()
 }

@@ -87,6 +87,12 @@ func (s *sortedKeys) sort() {
 
 func (s *sortedKeys) bytes() int64 { return int64(cap(s.arena) + 8*cap(s.ends) + 16*cap(s.entries)) }
 
+// used counts the bytes in use, not the room.
+func (s *sortedKeys) used() int64 { return int64(len(s.arena) + 8*len(s.ends) + 16*len(s.entries)) }
+
+// grown is what memory that grows by and by takes for n bytes in use.
+func grown(n int64) int64 { return n + n/2 }
+
 func (s *sortedKeys) reset() {
 	s.arena, s.ends, s.entries = s.arena[:0], s.ends[:0], s.entries[:0]
 }

@@ -14,6 +14,7 @@ import (
 // partner come out then.
 type streamJoin struct {
 	p     *Plan
+	mem   *memory
 	out   port
 	n     *logical.Join
 	sides [2]*joinState // left, right
@@ -109,6 +110,7 @@ func (bd *builder) streamJoin(n *logical.Join, out port, phase int) (int, *mark,
 		panic("bug: operator: this type of join of two streams should have been refused")
 	}
 	bd.add(j)
+	j.mem = bd.memory(label("stream join", n.State))
 	bd.p.state = append(bd.p.state, j)
 	last, lm, err := bd.build(n.Left, &joinPort{j.sides[0]}, phase)
 	if err != nil {

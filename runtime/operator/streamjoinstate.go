@@ -36,10 +36,11 @@ func (s *joinState) keep(b *column.Batch, keys []*column.Vector, rows []int32) e
 		s.idle.touch(x)
 	}
 	j.counts.Updated += int64(len(kept))
-	if m := j.p.env.Memory; m > 0 && s.rows.store.bytes()+s.table.bytes() > m {
-		return overBudget(label("stream join", j.n.State), m)
+	held := int64(0)
+	for _, side := range j.sides {
+		held += side.rows.store.bytes() + side.table.bytes()
 	}
-	return nil
+	return j.mem.must(held)
 }
 
 // untilOf says at which watermark row r goes.

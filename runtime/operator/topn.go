@@ -21,6 +21,7 @@ import (
 // watermark says that no earlier one can come; its partition is remembered.
 type topN struct {
 	p      *Plan
+	mem    *memory
 	out    port
 	n      *logical.Window
 	limit  int
@@ -162,6 +163,7 @@ func (bd *builder) streamWindow(n *logical.Window, out port) (port, watermarked,
 	t.table = newGroupTable(exprTypes(n.PartitionBy))
 	t.store = newRowStore(bd.env.Pool, append(append([]logical.Attr{}, in...), logical.Attr{Type: schema.Of(schema.Binary)}))
 	bd.add(t)
+	t.mem = bd.memory(label("row_number", n.State))
 	bd.p.state = append(bd.p.state, t)
 	return t, t, nil
 }
@@ -215,10 +217,7 @@ func (t *topN) push(lane int, b *column.Batch) error {
 	for k, r := range rows {
 		t.offer(b, vecs[t.nparts:], int(r), t.groups[k])
 	}
-	if m := t.p.env.Memory; m > 0 && t.store.bytes()+t.table.bytes() > m {
-		return overBudget(label("row_number", t.n.State), m)
-	}
-	return nil
+	return t.mem.must(t.store.bytes() + t.table.bytes())
 }
 
 func (t *topN) widen() {

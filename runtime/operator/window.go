@@ -23,8 +23,10 @@ type window struct {
 	drop   bool
 	sel    [][]int32
 
+	mem   *memory
 	mu    sync.Mutex // guards below
-	store *rowStore  // the input's columns, then what calls need
+	runs  *sortedRuns
+	store *rowStore // the input's columns, then what calls need
 	keyed sortedKeys
 	parts []int32 // length of the partition's part of the key, by row
 }
@@ -65,6 +67,8 @@ func (bd *builder) window(node logical.Node, out port) (port, watermarked, error
 	}
 	w.store = newRowStore(bd.env.Pool, cols)
 	bd.add(w)
+	w.mem = bd.memory("window")
+	w.runs = newSortedRuns(w.mem, append(append([]logical.Attr{}, cols...), logical.Attr{Type: schema.Of(schema.Int32)}))
 	return w, nil, nil
 }
 
@@ -75,8 +79,10 @@ func (w *window) begin(*stepState) error {
 
 func (w *window) reset() {
 	w.store.reset()
-	w.keyed.reset()
-	w.parts = w.parts[:0]
+	w.keyed = sortedKeys{}
+	w.parts = nil
+	w.runs.close()
+	w.mem.free()
 }
 
 func (w *window) close() { w.store.reset() }
@@ -112,10 +118,11 @@ func (w *window) push(lane int, b *column.Batch) error {
 		w.keyed.close(from)
 	}
 	w.store.add(append(append([]*column.Vector{}, b.Cols...), vecs[nkeys:]...), rows)
-	if m := w.p.env.Memory; m > 0 && w.store.bytes()+w.keyed.bytes() > m {
-		return overBudget("window", m)
+	spill, err := w.mem.mayExceed(grown(w.store.used() + w.keyed.used() + int64(4*len(w.parts))))
+	if err != nil || !spill {
+		return err
 	}
-	return nil
+	return w.spill()
 }
 
 // block is a run of whole partitions in order.
@@ -148,6 +155,9 @@ func (b *block) findPeers() {
 }
 
 func (w *window) end() error {
+	if w.runs.any() {
+		return w.endRuns()
+	}
 	w.keyed.sort()
 	entries := w.keyed.entries
 	for len(entries) > 0 {

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"sort"
 	"sync"
 	"testing"
 
+	"pipelines/runtime/budget"
 	"pipelines/runtime/operator"
 	"pipelines/runtime/stream"
 	"pipelines/sqlplan/funcs"
@@ -35,8 +37,9 @@ type Options struct {
 	Seed                 uint64
 	// Reuse keeps static inputs that a step does not give.
 	Reuse bool
-	// Memory is Env.Memory.
+	// Memory is the size of Env.Budget; 0: no bound. Spill lets operators spill.
 	Memory int64
+	Spill  bool
 	// Resume closes the plan after every step and goes on with a new one from
 	// its state: changelogs, or snapshots when Snapshots is set.
 	Resume, Snapshots bool
@@ -80,6 +83,7 @@ type Runner struct {
 	o    Options
 	pool *column.Pool
 	plan *operator.Plan
+	temp string
 	mu   sync.Mutex // guards out
 	out  []Row
 	rng  *rand.Rand
@@ -98,6 +102,9 @@ func NewRunner(t testing.TB, root logical.Node, o Options) *Runner {
 		o.BatchSize = column.BatchRows
 	}
 	r := &Runner{t: t, root: root, o: o, pool: column.NewPool(), rng: rand.New(rand.NewPCG(o.Seed, 1)), log: map[string][]entry{}}
+	if o.Spill {
+		r.temp = t.TempDir()
+	}
 	r.build()
 	return r
 }
@@ -105,7 +112,8 @@ func NewRunner(t testing.TB, root logical.Node, o Options) *Runner {
 func (r *Runner) build() {
 	r.t.Helper()
 	plan, err := operator.Build(r.root, operator.Env{
-		Pool: r.pool, Session: Session(), Lanes: r.o.Lanes, Output: r.collect, Memory: r.o.Memory, Check: true,
+		Pool: r.pool, Session: Session(), Lanes: r.o.Lanes, Output: r.collect, Check: true,
+		Budget: budget.New(r.o.Memory, 1), TempDir: r.temp,
 	})
 	if err != nil {
 		r.t.Fatalf("build: %v", err)
@@ -300,6 +308,11 @@ func same(all []Row, c int) bool {
 // Close closes the plan and fails the test when something leaks.
 func (r *Runner) Close() {
 	r.plan.Close()
+	if r.temp != "" {
+		if left, err := os.ReadDir(r.temp); err != nil || len(left) > 0 {
+			r.t.Errorf("leak: %d spill files (%v)", len(left), err)
+		}
+	}
 	if v, b := r.pool.Live(); v != 0 || b != 0 {
 		r.t.Errorf("leak: %d vectors and %d batches are not released", v, b)
 	}

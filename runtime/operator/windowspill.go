@@ -1,0 +1,125 @@
+package operator
+
+import (
+	"bytes"
+
+	"pipelines/tables/column"
+)
+
+// spill writes the rows in memory as a run, each with the length of its
+// partition's part of the key.
+func (w *window) spill() error {
+	wide := &rowStore{pool: w.store.pool, cols: w.runs.cols[:len(w.runs.cols)-1], rows: w.store.rows, starts: w.store.starts}
+	lengths := make([]*column.Vector, len(w.store.chunks))
+	for i, c := range w.store.chunks {
+		v := w.p.env.Pool.Vector(wide.cols[len(wide.cols)-1].Type)
+		v.I32 = append(v.I32, w.parts[w.store.starts[i]:w.store.starts[i]+c.Len]...)
+		v.Len = c.Len
+		lengths[i] = v
+		wide.chunks = append(wide.chunks, &column.Batch{Cols: append(append([]*column.Vector{}, c.Cols...), v), Len: c.Len})
+	}
+	err := w.runs.spill(wide, &w.keyed, -1)
+	releaseAll(lengths)
+	w.store.empty()
+	w.keyed.reset()
+	w.parts = w.parts[:0]
+	return err
+}
+
+// endRuns works through the merged rows by blocks of whole partitions. One
+// partition has to fit into memory.
+func (w *window) endRuns() error {
+	if err := w.spill(); err != nil {
+		return err
+	}
+	w.store.reset()
+	w.keyed, w.parts = sortedKeys{}, nil
+	c := &partitionCutter{w: w, blk: &block{}}
+	defer c.drop()
+	if err := w.runs.merge(-1, c.add); err != nil {
+		return err
+	}
+	if err := c.flush(); err != nil {
+		return err
+	}
+	c.drop()
+	w.reset()
+	return w.out.end()
+}
+
+// partitionCutter gathers sorted rows until they are whole partitions of about
+// a batch.
+type partitionCutter struct {
+	w    *window
+	blk  *block
+	b    *column.Batch
+	last []byte // key of the last row
+	npar int32  // the partition's part of it
+}
+
+func (c *partitionCutter) add(b *column.Batch) error {
+	n := len(b.Cols)
+	keys, lengths := b.Cols[n-1], b.Cols[n-2]
+	from := 0
+	for i := range b.Len {
+		key, npar := keys.Str(i), lengths.I32[i]
+		held := c.blk.n + i - from
+		part := held > 0 && bytes.Equal(c.last[:c.npar], key[:npar])
+		peer := part && bytes.Equal(c.last, key)
+		if !part {
+			if held >= column.BatchRows {
+				c.take(b, from, i)
+				if err := c.flush(); err != nil {
+					return err
+				}
+				from, held = i, 0
+			}
+			c.blk.starts = append(c.blk.starts, held)
+		}
+		c.blk.peers = append(c.blk.peers, peer)
+		c.last, c.npar = append(c.last[:0], key...), npar
+	}
+	c.take(b, from, b.Len)
+	if c.b == nil {
+		return nil
+	}
+	return c.w.mem.must(grown(usedBytes(c.b.Cols) + int64(9*c.blk.n)))
+}
+
+// take adds rows [from, to) of b to the block.
+func (c *partitionCutter) take(b *column.Batch, from, to int) {
+	if from == to {
+		return
+	}
+	if c.b == nil {
+		c.b = newBatch(c.w.p.env.Pool, c.w.store.cols)
+	}
+	for i, v := range c.b.Cols {
+		column.AppendRange(v, b.Cols[i], from, to)
+	}
+	c.b.Len += to - from
+	c.blk.n = c.b.Len
+}
+
+// flush computes the block.
+func (c *partitionCutter) flush() error {
+	if c.b == nil {
+		return nil
+	}
+	c.blk.starts = append(c.blk.starts, c.blk.n)
+	c.blk.cols = c.b.Cols
+	c.blk.findPeers()
+	err := c.w.compute(c.blk)
+	c.drop()
+	return err
+}
+
+func (c *partitionCutter) drop() {
+	if c.b != nil {
+		for _, v := range c.b.Cols {
+			trimVector(v)
+		}
+		c.b.Release()
+	}
+	c.b, c.blk = nil, &block{}
+}
