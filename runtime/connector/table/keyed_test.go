@@ -296,8 +296,8 @@ func compareAny(x, y any) int {
 	return strings.Compare(x.(string), y.(string))
 }
 
-// model applies all changes in order, one after the other, in the obvious way.
-func (b *bench) model(all []change) []string {
+// inOrder sorts changes as they take effect.
+func (b *bench) inOrder(all []change) []change {
 	cs := slices.Clone(all)
 	rank := func(c change) int {
 		if b.c.history { // a delete wins
@@ -317,77 +317,88 @@ func (b *bench) model(all []change) []string {
 		}
 		return compareAny(x.b, y.b)
 	})
-	type row struct {
-		a, b       any
-		start, end int
+	return cs
+}
+
+// modelRow is a row of the model's table.
+type modelRow struct {
+	a, b       any
+	start, end int
+}
+
+func (b *bench) show(k int, r *modelRow) string {
+	s := fmt.Sprintf("%d|%v|%v", k, r.a, r.b)
+	if !b.c.history {
+		return s
 	}
-	open, closed := map[int]*row{}, []string{}
-	show := func(k int, r *row) string {
-		s := fmt.Sprintf("%d|%v|%v", k, r.a, r.b)
-		if !b.c.history {
-			return s
-		}
-		end := any(nil)
-		if r.end >= 0 {
-			end = b.c.seqValue(r.end)
-		}
-		return s + fmt.Sprintf("|%v|%v", b.c.seqValue(r.start), end)
+	end := any(nil)
+	if r.end >= 0 {
+		end = b.c.seqValue(r.end)
+	}
+	return s + fmt.Sprintf("|%v|%v", b.c.seqValue(r.start), end)
+}
+
+// model applies all changes in order, one after the other, in the obvious way.
+func (b *bench) model(all []change) []string {
+	cs := b.inOrder(all)
+	open, closed := map[int]*modelRow{}, []string{}
+	end := func(c change) {
+		r := open[c.key]
+		r.end = c.seq
+		closed = append(closed, b.show(c.key, r))
 	}
 	for n, c := range cs {
-		switch c.op {
-		case table.OpTruncate:
+		switch {
+		case c.op == table.OpTruncate:
 			clear(open)
 			continue
-		case table.OpDelete:
-			if r := open[c.key]; r != nil && b.c.history {
-				r.end = c.seq
-				closed = append(closed, show(c.key, r))
+		case c.op == table.OpDelete:
+			if open[c.key] != nil && b.c.history {
+				end(c)
 			}
 			delete(open, c.key)
 			continue
-		}
-		if b.c.history {
-			// Of one sequence a delete counts alone; else the greatest row, or
-			// all where NULL keeps the value before.
-			later := cs[n+1:]
-			beaten := slices.ContainsFunc(later, func(d change) bool {
-				return d.key == c.key && d.seq == c.seq && (d.op == table.OpDelete || !b.c.keepOld)
-			})
-			if beaten {
-				continue
-			}
-		}
-		r := open[c.key]
-		next := row{a: c.a, b: c.b, start: c.seq, end: -1}
-		if r != nil && b.c.keepOld {
-			if next.a == nil {
-				next.a = r.a
-			}
-			if next.b == nil {
-				next.b = r.b
-			}
-		}
-		if r == nil || !b.c.history {
-			open[c.key] = &next
+		case b.c.history && b.beaten(c, cs[n+1:]):
 			continue
 		}
-		same := true
-		for _, t := range b.c.tracked {
-			same = same && (t == 0 || t == 1 && next.a == r.a || t == 2 && next.b == r.b)
+		r := open[c.key]
+		next := modelRow{a: c.a, b: c.b, start: c.seq, end: -1}
+		if r != nil && b.c.keepOld && next.a == nil {
+			next.a = r.a
 		}
-		if same || r.start == c.seq {
+		if r != nil && b.c.keepOld && next.b == nil {
+			next.b = r.b
+		}
+		switch {
+		case r == nil || !b.c.history:
+		case b.sameTracked(r, &next) || r.start == c.seq:
 			next.start = r.start
-		} else {
-			r.end = c.seq
-			closed = append(closed, show(c.key, r))
+		default:
+			end(c)
 		}
 		open[c.key] = &next
 	}
 	for k, r := range open {
-		closed = append(closed, show(k, r))
+		closed = append(closed, b.show(k, r))
 	}
 	slices.Sort(closed)
 	return closed
+}
+
+// beaten reports whether another change of the key and sequence counts alone:
+// a delete, or the greatest row unless NULL keeps the value before.
+func (b *bench) beaten(c change, later []change) bool {
+	return slices.ContainsFunc(later, func(d change) bool {
+		return d.key == c.key && d.seq == c.seq && (d.op == table.OpDelete || !b.c.keepOld)
+	})
+}
+
+func (b *bench) sameTracked(x, y *modelRow) bool {
+	same := true
+	for _, t := range b.c.tracked {
+		same = same && (t == 0 || t == 1 && x.a == y.a || t == 2 && x.b == y.b)
+	}
+	return same
 }
 
 func randomCase(rng *rand.Rand) keyedCase {
