@@ -291,7 +291,11 @@ func call(t *testing.T, name string, types []schema.Type, args []*vector, rows i
 				}
 			}
 		}
+		before, _ := c.Pool.Live()
 		b.Kernel(c, args, out)
+		if after, _ := c.Pool.Live(); after != before {
+			t.Fatalf("%s keeps %d vectors", name, after-before)
+		}
 	}
 	if out.Len != rows {
 		t.Fatalf("%s made %d rows of %d", name, out.Len, rows)
@@ -383,6 +387,35 @@ func intLambda(result schema.Type, f func(p []any, outer int32) any) (func(int, 
 	return run, &LambdaArg{Bind: func([]schema.Field) (schema.Field, error) {
 		return schema.Field{Type: result, Nullable: true}, nil
 	}}
+}
+
+// TestPools checks that kernels give back what they took.
+func TestPools(t *testing.T) {
+	texts := func(list ...any) *vector { return column.FromValues(tString, list...) }
+	variants := call(t, "parse_json", []schema.Type{tString}, []*vector{texts(`{"a":[1,"2",null,1.5]}`, `{"a":{"b":1}}`, nil, `[]`)}, 4, nil, nil, nil)
+	paths := texts("$.a", "$.a", "$", "$[0]")
+	for _, to := range []schema.Type{tString, tInt, schema.ArrayOf(tInt, true), schema.MapOf(tString, tDouble, true), schema.StructOf(schema.Field{Name: "a", Type: tString, Nullable: true}), tVariant} {
+		k := variantGetter{to, "variant_get", false}.kernel
+		c := &Ctx{Rows: 4, Session: &Session{ANSI: true}, Pool: column.NewPool()}
+		out := c.Pool.Vector(to)
+		before, _ := c.Pool.Live()
+		k(c, []*vector{variants, paths}, out)
+		if after, _ := c.Pool.Live(); after != before {
+			t.Errorf("variant_get as %s keeps %d vectors", to.SQL(), after-before)
+		}
+		out.Release()
+		if left, _ := c.Pool.Live(); left != 0 {
+			t.Errorf("variant_get as %s: %d vectors are left", to.SQL(), left)
+		}
+	}
+	for _, sel := range [][]int32{nil, {1, 3}} {
+		call(t, "is_variant_null", []schema.Type{tVariant}, []*vector{variants}, 4, sel, nil, nil)
+		call(t, "schema_of_variant", []schema.Type{tVariant}, []*vector{variants}, 4, sel, nil, nil)
+		call(t, "to_json", []schema.Type{tVariant}, []*vector{variants}, 4, sel, nil, nil)
+		call(t, "get_json_object", []schema.Type{tString, tString}, []*vector{texts(`{"a":1}`, "x", nil, `{"a":[2]}`), paths}, 4, sel, nil, nil)
+		call(t, "json_object_keys", []schema.Type{tString}, []*vector{texts(`{"a":1}`, "x", nil, `{"a":[2]}`)}, 4, sel, nil, nil)
+		call(t, "str_to_map", []schema.Type{tString}, []*vector{texts("a:1,b", "", nil, "c")}, 4, sel, nil, nil)
+	}
 }
 
 type lambdaCase struct {
