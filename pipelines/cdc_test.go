@@ -393,3 +393,70 @@ func TestKeyedFindings(t *testing.T) {
 		t.Errorf("%v; got\n%s\nwant\n%s", err, out.String(), want)
 	}
 }
+
+// Two flows may keep one table by upsert; each commits what it has, whoever is
+// first.
+func TestFlowsUpsertTogether(t *testing.T) {
+	dir := project(t, map[string]string{"pipeline.yml": `
+name: two
+storage: ./state
+sources:
+  - {name: a, format: json, path: a, schema: "id INT, n INT", options: {maxFilesPerTrigger: "1"}}
+  - {name: b, format: json, path: b, schema: "id INT, n INT", options: {maxFilesPerTrigger: "1"}}
+streaming_tables:
+  - name: out
+    output_mode: update
+    keys: [id]
+    flows:
+      - {name: fa, sql: "SELECT * FROM STREAM(a)"}
+      - {name: fb, sql: "SELECT * FROM STREAM(b)"}
+`})
+	for n := range 6 {
+		write(t, dir, fmt.Sprintf("a/%d.json", n), fmt.Sprintf("{\"id\":1,\"n\":%d}\n{\"id\":2,\"n\":0}\n{\"id\":2,\"n\":%d}", n, n))
+		write(t, dir, fmt.Sprintf("b/%d.json", n), fmt.Sprintf("{\"id\":3,\"n\":%d}\n{\"id\":null,\"n\":%d}", n, n))
+	}
+	good(t, dir, RunOptions{})
+	wantRows(t, dir, "out", "1|5", "2|5", "3|5", "<nil>|5")
+}
+
+// Expectations judge the values of upserts; a delete has none and is applied.
+func TestExpectationsOfChanges(t *testing.T) {
+	dir := project(t, map[string]string{"pipeline.yml": `
+name: exp
+storage: ./state
+sources:
+  - {name: changes, format: json, path: data, schema: "id INT, v INT, op STRING, seq BIGINT"}
+streaming_tables:
+  - name: out
+    expectations: [{name: positive, expect: "v > 0", on_violation: drop}]
+    auto_cdc: {source: changes, keys: [ID], sequence_by: seq, columns: [id, V], apply_as_deletes: "op = 'D'"}
+`})
+	write(t, dir, "data/1.json", "{\"id\":1,\"v\":1,\"seq\":1}\n{\"id\":2,\"v\":5,\"seq\":1}\n{\"id\":2,\"v\":-1,\"seq\":2}\n{\"id\":1,\"op\":\"D\",\"seq\":2}")
+	res := good(t, dir, RunOptions{})
+	wantRows(t, dir, "out", "2|5")
+	if x := res.Flows[0].Expectations; len(x) != 1 || x[0].Failed != 1 || x[0].Passed != 3 {
+		t.Errorf("%+v", x)
+	}
+}
+
+// The source may be a view with state, the target partitioned, and its columns
+// declared without those that SCD type 2 adds.
+func TestChangesThroughViews(t *testing.T) {
+	dir := project(t, map[string]string{
+		"pipeline.yml": `
+name: through
+storage: ./state
+libraries: [{glob: {include: "*.sql"}}]
+sources:
+  - {name: raw, format: json, path: data, schema: "id INT, v STRING, ts TIMESTAMP"}
+`,
+		"t.sql": `
+CREATE TEMPORARY VIEW upper_changes AS SELECT DISTINCT id, upper(v) AS v, day(ts) AS d, ts FROM STREAM(raw) WATERMARK ts DELAY OF INTERVAL 0 SECONDS;
+CREATE STREAMING TABLE out (id INT, v STRING, d INT) PARTITIONED BY (d);
+CREATE FLOW apply AS AUTO CDC INTO out FROM STREAM(upper_changes) KEYS (id) SEQUENCE BY ts COLUMNS (id, v, d) STORED AS SCD TYPE 2 TRACK HISTORY ON (v, d);
+`})
+	write(t, dir, "data/1.json", "{\"id\":1,\"v\":\"a\",\"ts\":\"2026-01-01T00:00:00Z\"}\n{\"id\":1,\"v\":\"a\",\"ts\":\"2026-01-01T00:00:00Z\"}\n{\"id\":1,\"v\":\"b\",\"ts\":\"2026-01-02T00:00:00Z\"}\n{\"id\":2,\"v\":\"b\",\"ts\":\"2026-01-09T00:00:00Z\"}")
+	good(t, dir, RunOptions{})
+	first, second, third := int64(1767225600000000), int64(1767225600000000+86400e6), int64(1767225600000000+8*86400e6)
+	wantRows(t, dir, "out", fmt.Sprintf("1|A|1|%d|%d", first, second), fmt.Sprintf("1|B|2|%d|<nil>", second), fmt.Sprintf("2|B|9|%d|<nil>", third))
+}
