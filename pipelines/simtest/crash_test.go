@@ -70,11 +70,12 @@ func TestStraight(t *testing.T) {
 // TestCrashEverywhere crashes each scene at its n-th border, then again while
 // it recovers, then lets it end, adds files, and does the same again.
 func TestCrashEverywhere(t *testing.T) {
-	stride := 4
+	stride := 6
 	if os.Getenv("PIPELINES_KILLS") == "all" {
 		stride = 1
 	}
 	runs := 0
+	met := map[string]bool{}
 	for i, s := range scenes(8) {
 		for n := 1 + i%stride; ; n += stride {
 			dir := folder(t)
@@ -95,10 +96,19 @@ func TestCrashEverywhere(t *testing.T) {
 			run(t, dir, pipelines.RunOptions{Trigger: s.trigger, Lanes: 2, BatchRows: 5})
 			s.check(t, dir, what+", later at "+third.point, 5)
 			runs += 5
+			for point := range third.seen {
+				met[point] = true
+			}
 			if first.point == "" || t.Failed() {
 				break
 			}
 		}
 	}
 	t.Logf("%d runs", runs)
+	for _, b := range borders {
+		delete(met, b.point)
+	}
+	for point := range met {
+		t.Errorf("border %s is not in the kill matrix", point)
+	}
 }

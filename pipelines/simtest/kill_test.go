@@ -25,7 +25,7 @@ var borders = []border{
 	{point: "recover.begin"}, {point: "recover.cleaned"}, {point: "recover.start"}, {point: "recover.rerun", before: "read.after"},
 	{point: "recover.finish", before: "prepared.after"}, {point: "recover.finished", before: "prepared.after"}, {point: "recover.mark", before: "commit.logged", tables: true},
 	{point: "plan.before"}, {point: "plan.after"}, {point: "intent.after"}, {point: "begin.after"}, {point: "read.split"}, {point: "read.after"},
-	{point: "step.after"}, {point: "stage.file", tables: true}, {point: "stage.filed", tables: true}, {point: "stage.after"}, {point: "prepared.after"},
+	{point: "step.after"}, {point: "stage.file", tables: true}, {point: "stage.filed", tables: true}, {point: "stage.after"}, {point: "state.after"}, {point: "prepared.after"},
 	{point: "commit.begin", tables: true}, {point: "commit.log", tables: true}, {point: "commit.logged", tables: true}, {point: "commit.after"},
 	{point: "mark.before"}, {point: "mark.after"},
 	{point: "view.begin", tables: true}, {point: "view.read", tables: true}, {point: "view.staged", tables: true}, {point: "view.committed", tables: true},

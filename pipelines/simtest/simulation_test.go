@@ -369,7 +369,7 @@ func TestSimulation(t *testing.T) {
 		}
 		seeds = append(seeds, s)
 	}
-	n := uint64(40)
+	n := uint64(25)
 	if s := os.Getenv("PIPELINES_SEEDS"); s != "" {
 		if n, err = strconv.ParseUint(s, 10, 64); err != nil {
 			t.Fatal(err)

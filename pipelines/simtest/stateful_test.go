@@ -1,0 +1,224 @@
+package simtest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pipelines/pipelines"
+)
+
+// statefulPlans are queries whose results depend on what earlier epochs left.
+var statefulPlans = []struct{ name, doc string }{
+	{"window", streaming("SELECT window.start AS s, k, count(*) AS n, sum(v) AS t, min(v) AS lo, max(id) AS hi, avg(v) AS a FROM STREAM(raw) WATERMARK ts DELAY OF INTERVAL 5 SECONDS GROUP BY window(ts, '10 seconds'), k")},
+	{"sliding", streaming("SELECT window.start AS s, count(id) AS n, stddev(v) AS d FROM STREAM(raw) WATERMARK ts DELAY OF INTERVAL 2 SECONDS GROUP BY window(ts, '10 seconds', '5 seconds')")},
+	{"session", streaming("SELECT session_window.start AS s, session_window.end AS e, k, count(*) AS n FROM STREAM(raw) WATERMARK ts DELAY OF INTERVAL 5 SECONDS GROUP BY session_window(ts, '2 seconds'), k")},
+	{"dedup", "streaming_tables:\n  - name: out\n    deduplicate: {keys: [id]}\n    sql: SELECT id, k FROM STREAM(raw)\n"},
+	{"dedup within", "streaming_tables:\n  - name: out\n    deduplicate: {keys: [id], within_watermark: true}\n    sql: SELECT id, ts FROM STREAM(raw) WATERMARK ts DELAY OF INTERVAL 4 SECONDS\n"},
+	{"join", streaming("SELECT a.id AS a, b.id AS b, a.v AS v FROM (SELECT * FROM STREAM(raw) WATERMARK ts DELAY OF INTERVAL 3 SECONDS WHERE k = 'a') a LEFT JOIN (SELECT * FROM STREAM(raw) WATERMARK ts DELAY OF INTERVAL 3 SECONDS WHERE k <> 'a') b ON a.v = b.v AND b.ts BETWEEN a.ts - INTERVAL 4 SECONDS AND a.ts + INTERVAL 4 SECONDS")},
+	{"keyed", "streaming_tables:\n  - name: out\n    output_mode: update\n    keys: [k]\n    sql: SELECT k, count(*) AS n, sum(v) AS t FROM STREAM(raw) GROUP BY k\n"},
+}
+
+func (s *statefulCase) build(t *testing.T) string {
+	t.Helper()
+	dir := folder(t)
+	put(t, dir, "pipeline.yml", "name: p\nstorage: ./state\nsources:\n  - {name: raw, format: json, path: landing, schema: \"id BIGINT, k STRING, v BIGINT, ts TIMESTAMP\", options: {maxFilesPerTrigger: \"1\"}}\n"+s.doc)
+	for i, f := range s.files {
+		put(t, dir, fmt.Sprintf("landing/%02d.json", i), f)
+	}
+	return dir
+}
+
+type statefulCase struct {
+	doc   string
+	files []string
+}
+
+// disorder makes files whose rows are up to some seconds late.
+func disorder(seed uint64, files, rows int) (out []string) {
+	r := rand.New(rand.NewPCG(seed, 1))
+	start := landing(1)[0][0].ts
+	for f := range files {
+		var rs []row
+		for i := range rows {
+			at := float64(f*rows+i)*0.3 - r.ExpFloat64()*1.5
+			rs = append(rs, row{id: r.Int64N(int64(files * rows)), v: r.Int64N(20), k: string(rune('a' + r.IntN(4))), ts: start.Add(time.Minute + time.Duration(at*1000)*time.Millisecond)})
+		}
+		out = append(out, lines(rs))
+	}
+	return out
+}
+
+// TestStateEquality runs the same epochs straight, stopped after each, crashed
+// in each, in small batches and in other lanes: the rows must be the same.
+func TestStateEquality(t *testing.T) {
+	for _, p := range statefulPlans {
+		t.Run(p.name, func(t *testing.T) {
+			s := &statefulCase{p.doc, disorder(1, 8, 25)}
+			straight := s.build(t)
+			run(t, straight, pipelines.RunOptions{Lanes: 1})
+			wanted := rows(t, straight, "out")
+			if len(wanted) < 4 {
+				t.Fatalf("%q", wanted)
+			}
+			lanes := s.build(t)
+			run(t, lanes, pipelines.RunOptions{Lanes: 3, BatchRows: 2})
+			compare(t, "lanes", rows(t, lanes, "out"), wanted)
+			stopped := s.build(t)
+			for n := range 9 {
+				stopAfter(t, stopped, 1, pipelines.RunOptions{Lanes: 1 + n%4, BatchRows: 1 + 7*n})
+			}
+			run(t, stopped, pipelines.RunOptions{})
+			compare(t, "stopped", rows(t, stopped, "out"), wanted)
+			crashed := s.build(t)
+			for n := range 24 {
+				crashRun(t, crashed, "crashed", &bomb{n: 3 + n*5%17}, pipelines.RunOptions{Lanes: 1 + n%2})
+			}
+			run(t, crashed, pipelines.RunOptions{})
+			compare(t, "crashed", rows(t, crashed, "out"), wanted)
+		})
+	}
+}
+
+// stopAfter runs some epochs and stops.
+func stopAfter(t *testing.T, dir string, epochs int, o pipelines.RunOptions) {
+	t.Helper()
+	stop, halt := context.WithCancel(context.Background())
+	defer halt()
+	o.At = func(point string) error {
+		if point == "commit.after" {
+			if epochs--; epochs == 0 {
+				halt()
+			}
+		}
+		return nil
+	}
+	res, err := runStop(context.Background(), stop, dir, o)
+	if err == nil {
+		err = failures(res)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestBigState has more state than fits into a record, over many epochs, with
+// kills.
+func TestBigState(t *testing.T) {
+	s := &statefulCase{statefulPlans[3].doc, nil}
+	seen := map[string]bool{}
+	var wanted []string
+	for f := range 14 {
+		var b strings.Builder
+		for i := range 1500 {
+			id := (f*1000 + i) * 7919 % 20011 // a third was there before
+			r := fmt.Sprintf(`%d "k%d"`, id, id%5)
+			fmt.Fprintf(&b, `{"id":%d,"k":"k%d"}`+"\n", id, id%5)
+			if !seen[r] {
+				wanted = append(wanted, r)
+			}
+			seen[r] = true
+		}
+		s.files = append(s.files, b.String())
+	}
+	dir := s.build(t)
+	for n := range 10 {
+		point := []string{"state.after", "prepared.after", "commit.logged", "stage.after", "plan.after"}[n%5]
+		child(t, order{Dir: dir, Point: point, Nth: 2, Lanes: 1 + n%3})
+	}
+	run(t, dir, pipelines.RunOptions{})
+	compare(t, "big state", rows(t, dir, "out"), wanted)
+}
+
+// TestDamagedState: state files that are gone, cut or changed are refused.
+func TestDamagedState(t *testing.T) {
+	build := func() (string, []string) {
+		s := &statefulCase{statefulPlans[3].doc, nil}
+		for f := range 3 {
+			var b strings.Builder
+			for i := range 4000 {
+				fmt.Fprintf(&b, `{"id":%d,"k":"a"}`+"\n", f*4000+i)
+			}
+			s.files = append(s.files, b.String())
+		}
+		dir := s.build(t)
+		run(t, dir, pipelines.RunOptions{})
+		found, err := filepath.Glob(filepath.Join(filepath.Dir(checkpointFile(t, dir, "out")), "state", "*"))
+		if err != nil || len(found) == 0 {
+			t.Fatalf("no state files: %v", err)
+		}
+		put(t, dir, "landing/more.json", `{"id":1,"k":"a"}`)
+		return dir, found
+	}
+	for name, damage := range map[string]func(path string, text []byte) error{
+		"gone":    func(path string, _ []byte) error { return os.Remove(path) },
+		"empty":   func(path string, _ []byte) error { return os.WriteFile(path, nil, 0o600) },
+		"cut":     func(path string, text []byte) error { return os.WriteFile(path, text[:len(text)*2/3], 0o600) },
+		"flipped": func(path string, text []byte) error { text[len(text)/2] ^= 4; return os.WriteFile(path, text, 0o600) },
+		"zeros":   func(path string, text []byte) error { return os.WriteFile(path, make([]byte, len(text)), 0o600) },
+		"longer":  func(path string, text []byte) error { return os.WriteFile(path, append(text, text...), 0o600) },
+	} {
+		dir, found := build()
+		text, err := os.ReadFile(found[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := damage(found[0], bytes.Clone(text)); err != nil {
+			t.Fatal(err)
+		}
+		res, err := runIn(dir, pipelines.RunOptions{})
+		if err == nil {
+			err = failures(res)
+		}
+		if err == nil && name != "longer" || err != nil && !strings.Contains(err.Error(), "--full-refresh out") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if got := rows(t, dir, "out"); len(got) != 12000 {
+			t.Errorf("%s: %d rows", name, len(got))
+		}
+		if err := os.WriteFile(found[0], text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		run(t, dir, pipelines.RunOptions{}) // the copy is back
+		if got := rows(t, dir, "out"); len(got) != 12000 {
+			t.Errorf("%s: %d rows after the copy was put back", name, len(got))
+		}
+	}
+}
+
+// TestPendingNoData crashes between the last rows and the epoch that only
+// closes what the watermark has passed; the next run has no new file and runs
+// it.
+func TestPendingNoData(t *testing.T) {
+	for _, point := range []string{"commit.after", "plan.before", "plan.after", "intent.after", "prepared.after"} {
+		s := newSteps(t, "ts TIMESTAMP", streaming("SELECT window.start AS s, count(*) AS n FROM STREAM(raw) WATERMARK ts DELAY OF INTERVAL 0 SECONDS GROUP BY window(ts, '10 seconds')"))
+		put(t, s.dir, "landing/1.json", `{"ts":"2026-01-01T10:00:01Z"}`+"\n"+`{"ts":"2026-01-01T10:00:30Z"}`)
+		nth := map[string]int{"commit.after": 1}[point]
+		res, err := runIn(s.dir, pipelines.RunOptions{At: func(p string) error {
+			if p == point {
+				if nth++; nth == 2 {
+					return errCrash
+				}
+			}
+			return nil
+		}})
+		if err == nil {
+			err = failures(res)
+		}
+		if !errors.Is(err, errCrash) {
+			t.Fatalf("%s: %v", point, err)
+		}
+		s.want()
+		run(t, s.dir, pipelines.RunOptions{})
+		s.want(`"2026-01-01T10:00:00.000Z" 1`)
+		run(t, s.dir, pipelines.RunOptions{})
+		s.want(`"2026-01-01T10:00:00.000Z" 1`)
+	}
+}
