@@ -2,7 +2,7 @@ package shell
 
 import (
 	"bufio"
-	"encoding/csv"
+	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -39,9 +39,9 @@ type Printer struct {
 	line   int
 	shell  display.Shell
 	schema schema.Schema
-	buf    []byte // the JSON object so far, or the text of one value
+	buf    []byte // the JSON object or CSV so far, or the text of one value
 	rows   int
-	cells  [][]string // of table and csv
+	cells  [][]string // of the table
 	tables int        // results printed
 }
 
@@ -75,6 +75,9 @@ func (p *Printer) head() {
 // Columns implements Sink.
 func (p *Printer) Columns(s schema.Schema) {
 	p.schema = s
+	if p.form == CSV && len(s.Fields) > 0 {
+		p.csvHead()
+	}
 	if !p.isJSON() {
 		return
 	}
@@ -125,11 +128,13 @@ func (p *Printer) row(b *column.Batch, i int) {
 			p.buf = display.AppendString(p.buf, p.shell.Append(text[:0], c, i))
 		}
 		p.buf = append(p.buf, ']')
+	case CSV:
+		p.csvRow(b, i)
 	default:
 		cells := make([]string, len(b.Cols))
 		for k, c := range b.Cols {
 			if c.IsNull(i) {
-				cells[k] = nullText(p.form)
+				cells[k] = "NULL"
 				continue
 			}
 			p.buf = p.shell.Append(p.buf[:0], c, i)
@@ -138,14 +143,6 @@ func (p *Printer) row(b *column.Batch, i int) {
 		p.cells = append(p.cells, cells)
 	}
 	p.rows++
-}
-
-// nullText is how a null is shown to people; an empty field in CSV.
-func nullText(f Format) string {
-	if f == CSV {
-		return ""
-	}
-	return "NULL"
 }
 
 func (p *Printer) open() {
@@ -184,7 +181,7 @@ func (p *Printer) End(f *Failure) error {
 		p.write(p.buf)
 	case len(p.schema.Fields) == 0:
 	case p.form == CSV:
-		p.csv()
+		p.write(p.buf)
 	default:
 		p.table()
 	}
@@ -194,19 +191,55 @@ func (p *Printer) End(f *Failure) error {
 // write hands bytes to the buffered output, whose first error Flush returns.
 func (p *Printer) write(b []byte) { _, _ = p.out.Write(b) }
 
-func (p *Printer) csv() {
-	p.separate()
-	w := csv.NewWriter(p.out)
-	_ = w.Write(p.schema.Names()) // Flush returns the first error
-	for _, c := range p.cells {
-		if len(c) == 1 && c[0] == "" {
-			w.Flush()
-			p.write([]byte("\"\"\n")) // an empty line would be no record
-			continue
-		}
-		_ = w.Write(c)
+// maxHeld is how much CSV of a statement is held back: a small result is
+// printed whole or not at all, a large one as it comes.
+const maxHeld = 1 << 20
+
+func (p *Printer) csvHead() {
+	p.buf = p.buf[:0]
+	if p.tables > 0 {
+		p.buf = append(p.buf, '\n')
 	}
-	w.Flush()
+	p.tables++
+	for k, name := range p.schema.Names() {
+		p.comma(k)
+		p.buf = appendCSV(p.buf, []byte(name))
+	}
+	p.buf = append(p.buf, '\n')
+}
+
+func (p *Printer) csvRow(b *column.Batch, i int) {
+	var text [128]byte
+	start := len(p.buf)
+	for k, c := range b.Cols {
+		p.comma(k)
+		if !c.IsNull(i) {
+			p.buf = appendCSV(p.buf, p.shell.Append(text[:0], c, i))
+		}
+	}
+	if len(p.buf) == start {
+		p.buf = append(p.buf, `""`...) // an empty line would be no record
+	}
+	if p.buf = append(p.buf, '\n'); len(p.buf) > maxHeld {
+		p.write(p.buf)
+		p.buf = p.buf[:0]
+	}
+}
+
+// appendCSV appends a field, quoted where it must be (RFC 4180) and where it is
+// empty: a field without anything is a null.
+func appendCSV(dst, field []byte) []byte {
+	if !bytes.ContainsAny(field, ",\"\r\n") && len(field) > 0 && field[0] != ' ' {
+		return append(dst, field...)
+	}
+	dst = append(dst, '"')
+	for _, c := range field {
+		if c == '"' {
+			dst = append(dst, '"')
+		}
+		dst = append(dst, c)
+	}
+	return append(dst, '"')
 }
 
 // separate puts an empty line between results.
