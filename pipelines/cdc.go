@@ -267,6 +267,35 @@ func keyedText(d *dataset) string {
 	return ""
 }
 
+// keyedDetails says how a table is kept by key, and what bounds its state.
+func keyedDetails(d *dataset) []string {
+	for _, f := range d.flows {
+		r := keyedOf(f)
+		if r == nil {
+			continue
+		}
+		keys := strings.Join(r.Keys, ", ")
+		if r.SCD == 0 {
+			return []string{"kept by upsert: the last row of each (" + keys + "); no state"}
+		}
+		kept, deletes := "the newest change of each key", "for ever"
+		switch {
+		case r.SCD == 2:
+			kept = "all changes of each key"
+		case r.KeepOld:
+			kept = "of each key the changes that give a value, at most one a column"
+		}
+		if f.keyed.retention > 0 {
+			deletes = "for " + f.keyed.retention.String()
+		}
+		return []string{
+			fmt.Sprintf("kept by AUTO CDC of SCD type %d: keys (%s), sequence %s", r.SCD, keys, r.Sequence),
+			fmt.Sprintf("state: %s; deletes of keys without rows %s (property %s)", kept, deletes, retentionProperty),
+		}
+	}
+	return nil
+}
+
 // keyedDrift compares how a table is kept with how it was made. Known is false
 // for a table that was never made.
 func keyedDrift(t *target) diag.List {

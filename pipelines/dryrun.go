@@ -79,7 +79,11 @@ func (u *update) step(d *dataset) Step {
 		s.Action = "replace"
 	default:
 		s.Action = "append"
+		if keyedText(d) != "" {
+			s.Action = "update"
+		}
 	}
+	s.Details = append(s.Details, keyedDetails(d)...)
 	return s
 }
 
