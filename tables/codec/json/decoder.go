@@ -29,6 +29,7 @@ type Decoder struct {
 	copied     []byte
 	keys       map[string]bool // of a large map being read
 	stats      Stats
+	variants   *variantParser // made when a VARIANT is read
 }
 
 // Stats count records since the decoder was made.

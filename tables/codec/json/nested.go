@@ -12,6 +12,9 @@ func (d *Decoder) value(nd *node, r, i int) (next int, ok bool) {
 		i = d.ws(i)
 		c = b[i]
 	}
+	if nd.variant {
+		return d.variantValue(nd, r, i)
+	}
 	switch c {
 	case '"', '\'':
 		var sp span

@@ -17,7 +17,8 @@ type node struct {
 	v    *column.Vector
 	n    int
 
-	fields  []*node // struct
+	fields  []*node // struct; value and metadata of a variant
+	variant bool
 	known   map[string]*node
 	entries map[string]*entry
 	head    entry // what stands before the first key
@@ -98,7 +99,14 @@ func newNode(t schema.Type) (*node, error) {
 		nd.key = &node{typ: *t.Key, phys: column.PhysBytes}
 		nd.elem, err = newNode(*t.Elem)
 	case schema.Variant:
-		return nil, fmt.Errorf("the JSON reader does not read %s", t.SQL())
+		nd.variant = true
+		for range 2 { // value and metadata
+			c, err := newNode(schema.Of(schema.Binary))
+			if err != nil {
+				return nil, err
+			}
+			nd.fields = append(nd.fields, c)
+		}
 	}
 	return nd, err
 }
