@@ -102,7 +102,7 @@ func (u *update) lookAt(ctx context.Context, d *dataset) (*target, diag.List, er
 	if !u.selected[d] {
 		return t, nil, nil
 	}
-	return t, u.compareTable(t), nil
+	return t, append(u.compareTable(t), u.renamedFlows(t)...), nil
 }
 
 // compareTable checks a changed definition against the stored table.
@@ -268,7 +268,8 @@ func (u *update) makeTable(ctx context.Context, t *target) error {
 			t.record.Flows[f.name] = newAppID()
 		}
 	}
-	if noteKeyed(t) || !t.known || !maps.Equal(before, t.record.Flows) || refresh {
+	gone := noteRetired(t)
+	if noteKeyed(t) || gone || !t.known || !maps.Equal(before, t.record.Flows) || refresh {
 		if err := u.st.catalog.Put(ctx, t.record); err != nil {
 			return err
 		}

@@ -370,3 +370,31 @@ func TestForeignCheckpoint(t *testing.T) {
 	want(t, dir, "a", "1")
 	want(t, dir, "b", "1")
 }
+
+// TestB33Rename: a renamed flow is not started from zero silently.
+func TestB33Rename(t *testing.T) {
+	doc := func(flows ...string) string {
+		out := "streaming_tables:\n  - name: out\n    flows:\n"
+		for _, f := range flows {
+			out += "      - {name: " + f + ", sql: \"SELECT v FROM STREAM(raw)\"}\n"
+		}
+		return out
+	}
+	dir := project(t, "v BIGINT", doc("a"))
+	put(t, dir, "landing/1.json", `{"v":1}`)
+	run(t, dir, pipelines.RunOptions{})
+	document(t, dir, "v BIGINT", doc("b"))
+	put(t, dir, "landing/2.json", `{"v":2}`)
+	fails(t, dir, pipelines.RunOptions{}, "checkpoint", "flow a", "b")
+	want(t, dir, "out", "1")
+	document(t, dir, "v BIGINT", doc("a"))
+	run(t, dir, pipelines.RunOptions{})
+	want(t, dir, "out", "1", "2")
+	document(t, dir, "v BIGINT", doc("a", "c")) // a flow more is fine
+	run(t, dir, pipelines.RunOptions{})
+	want(t, dir, "out", "1", "2", "1", "2")
+	document(t, dir, "v BIGINT", doc("c")) // one less too
+	put(t, dir, "landing/3.json", `{"v":3}`)
+	run(t, dir, pipelines.RunOptions{})
+	want(t, dir, "out", "1", "2", "1", "2", "3")
+}
