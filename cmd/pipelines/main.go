@@ -151,6 +151,12 @@ func signals() (ctx, stop context.Context, code func() int, done func()) {
 			return exitOK
 		}
 	}
-	var once sync.Once
-	return ctx, stop, code, func() { once.Do(func() { signal.Stop(ch); close(quit); stopNow() }) }
+	done = sync.OnceFunc(func() {
+		if code() == exitOK { // after a signal the process ends with our code, whatever comes
+			signal.Stop(ch)
+		}
+		close(quit)
+		stopNow()
+	})
+	return ctx, stop, code, done
 }

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"unicode"
 
 	"golang.org/x/term"
@@ -91,6 +93,7 @@ func (a *app) prompt(in lineReader, s *shell.Session, out *shell.Printer) error 
 		_, stop, _, done := signals()
 		err = a.statements(stop, s, diag.NewText("stdin", whole), out, true)
 		done()
+		signal.Reset(os.Interrupt, syscall.SIGTERM)
 		a.code = exitOK // the person has seen it
 		if err != nil {
 			return err
