@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -143,11 +144,10 @@ func TestKeyedTablesSurviveCrashes(t *testing.T) {
 			write(t, dir, name, text)
 			write(t, once, name, text)
 			for done := false; !done; {
-				left := 1 + rng.IntN(60)
-				dead := false
+				var left atomic.Int64 // flows run side by side
+				left.Store(1 + rng.Int64N(60))
 				res := run(t, dir, RunOptions{Lanes: 2, At: func(string) error {
-					if left--; left == 0 || dead {
-						dead = true
+					if left.Add(-1) <= 0 {
 						return errCrash
 					}
 					return nil

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"pipelines/pipelines"
@@ -305,9 +306,10 @@ func (w *world) round(n int) {
 		}
 	case 2: // a stop
 		stop, halt := context.WithCancel(context.Background())
-		left := w.r.IntN(40)
+		var left atomic.Int64 // flows run side by side
+		left.Store(int64(w.r.IntN(40)))
 		o.At = func(string) error {
-			if left--; left == 0 {
+			if left.Add(-1) == 0 {
 				halt()
 			}
 			return nil
