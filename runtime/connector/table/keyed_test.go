@@ -100,11 +100,10 @@ func newBench(t *testing.T, c keyedCase, rng *rand.Rand) *bench {
 func (b *bench) Prefixes(prefixes [][]byte, fn func(i int, k, v []byte) error) error {
 	keys := slices.Sorted(maps.Keys(b.state))
 	for i, p := range prefixes {
-		for _, k := range keys {
-			if strings.HasPrefix(k, string(p)) {
-				if err := fn(i, []byte(k), b.state[k]); err != nil {
-					return err
-				}
+		at, _ := slices.BinarySearch(keys, string(p))
+		for ; at < len(keys) && strings.HasPrefix(keys[at], string(p)); at++ {
+			if err := fn(i, []byte(keys[at]), b.state[keys[at]]); err != nil {
+				return err
 			}
 		}
 	}
@@ -448,6 +447,40 @@ func TestChangesConverge(t *testing.T) {
 		if v, n := b.pool.Live(); v != 0 || n != 0 {
 			t.Fatalf("seed %d: %d vectors and %d batches leak", seed, v, n)
 		}
+	}
+}
+
+// Many rows go by a file beside the token.
+func TestManyRowsGo(t *testing.T) {
+	const n = 60_000
+	rng := rand.New(rand.NewPCG(5, 5))
+	b := newBench(t, keyedCase{history: true, tracked: []int{1}}, rng)
+	var cs []change
+	for seq := range 2 {
+		cs = cs[:0]
+		for k := range n {
+			cs = append(cs, change{key: k, seq: seq, a: int32(seq)})
+		}
+		b.run(cs)
+	}
+	if got := len(b.rows()); got != 2*n {
+		t.Errorf("%d rows", got)
+	}
+	cs = cs[:0]
+	for k := range n / 2 {
+		cs = append(cs, change{key: 2 * k, seq: 1, op: table.OpDelete})
+	}
+	b.run(cs)
+	if got := len(b.rows()); got != 2*n-n/2 {
+		t.Errorf("%d rows", got)
+	}
+	store, _ := b.table.Store()
+	err := store.List(t.Context(), stores.ListOptions{Prefix: "t/_pipelines/"}, func(o stores.ObjectInfo) bool {
+		t.Errorf("%s is left over", o.Key)
+		return true
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -56,6 +56,8 @@ func (s *keyedState) apply(r *keyedRows, now int64) (keyedOutcome, error) {
 	byKey, ends := groupRows(r)
 	// What is stored was cut already.
 	old := folder{r: r, o: f.o, stored: f.stored}
+	s.changes = slices.Grow(s.changes, len(order))
+	var known []int32 // the rows of a key that are from the state
 	for _, id := range order {
 		from := int32(0)
 		if id > 0 {
@@ -63,7 +65,13 @@ func (s *keyedState) apply(r *keyedRows, now int64) (keyedOutcome, error) {
 		}
 		rows := byKey[from:ends[id]]
 		f.sort(rows)
-		old.fold(slices.DeleteFunc(slices.Clone(rows), func(i int32) bool { return i < f.stored }))
+		known = known[:0]
+		for _, i := range rows {
+			if i >= f.stored {
+				known = append(known, i)
+			}
+		}
+		old.fold(known)
 		f.fold(rows)
 		s.difference(r, old.kept, f.kept, now, f.stored)
 		out.difference(&f, old.recs)

@@ -28,6 +28,7 @@ type keyedState struct {
 	current int // the layout that is written; len(layouts) if it is new
 	cut     *column.Vector
 	changes []connector.Entry // of the epoch that was staged last
+	arena   []byte            // what the changes are made of: its free rest counts
 	key     []byte
 	value   []byte
 }
@@ -116,9 +117,15 @@ func widens(from, to schema.Type) bool {
 // load appends the stored changes of the keys of r, whose numbers are in
 // order, and notes where they begin.
 func (s *keyedState) load(r *keyedRows, order []int32) error {
-	prefixes := make([][]byte, len(order))
+	size := len(order)
+	for _, id := range order {
+		size += len(r.keys[id])
+	}
+	prefixes, text := make([][]byte, len(order)), make([]byte, 0, size)
 	for i, id := range order {
-		prefixes[i] = append([]byte{entryChange}, r.keys[id]...)
+		from := len(text)
+		text = append(append(text, entryChange), r.keys[id]...)
+		prefixes[i] = text[from:]
 	}
 	err := s.reader.Prefixes(prefixes, func(i int, k, v []byte) error {
 		id := order[i]
@@ -240,11 +247,24 @@ func (s *keyedState) allKeys(r *keyedRows) error {
 
 // put notes that an entry is written.
 func (s *keyedState) put(key, value []byte) {
-	s.changes = append(s.changes, connector.Entry{Key: slices.Clone(key), Value: append([]byte{}, value...)})
+	s.changes = append(s.changes, connector.Entry{Key: s.copied(key), Value: s.copied(value)})
 }
 
 func (s *keyedState) remove(key []byte) {
-	s.changes = append(s.changes, connector.Entry{Key: slices.Clone(key)})
+	s.changes = append(s.changes, connector.Entry{Key: s.copied(key)})
+}
+
+// arenaBytes is the size of the pieces that small texts are copied into.
+const arenaBytes = 64 << 10
+
+// copied returns a copy, which is never nil.
+func (s *keyedState) copied(b []byte) []byte {
+	if cap(s.arena)-len(s.arena) < len(b) {
+		s.arena = make([]byte, 0, max(arenaBytes, len(b)))
+	}
+	from := len(s.arena)
+	s.arena = append(s.arena, b...)
+	return s.arena[from:len(s.arena):len(s.arena)]
 }
 
 // entryKey makes the key of the entry that holds change i.
