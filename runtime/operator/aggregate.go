@@ -24,7 +24,8 @@ type aggregate struct {
 	mem    *memory
 	mu     sync.Mutex // guards below
 	over   *tableSpill
-	size   int64 // when the table was frozen
+	size   int64        // when the table was frozen
+	extra  []spillExtra // what calls hold beside states, by side
 	table  *groupTable
 	calls  []*aggCall
 	groups []int32

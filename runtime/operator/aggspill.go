@@ -3,28 +3,47 @@ package operator
 import (
 	"pipelines/sqlplan/logical"
 	"pipelines/tables/column"
+	"pipelines/tables/schema"
 )
 
-// The two inputs of an aggregate's partitions: groups with their states, which
-// come first, and rows that were not folded yet.
+// The inputs of an aggregate's partitions: groups with their states, which come
+// first, then what the sets and the ordered inputs of calls hold, then rows that
+// were not folded yet. Each has the keys in its first columns.
 const (
 	sideStates = iota
 	sideRows
+	sideExtra // the first of those of calls
 )
 
-// spillColumns lists the columns of both: keys and states, and all inputs.
-func (a *aggregate) spillColumns(exprs []logical.Expr) [2][]logical.Attr {
-	var cols [2][]logical.Attr
-	for i, e := range exprs {
-		c := logical.Attr{Type: e.Type()}
-		if i < a.nkeys {
-			cols[sideStates] = append(cols[sideStates], c)
-		}
-		cols[sideRows] = append(cols[sideRows], c)
+// spillExtra is what a call holds beside its states.
+type spillExtra struct {
+	call    *aggCall
+	ordered bool // else the set
+}
+
+// spillColumns lists the columns of all sides.
+func (a *aggregate) spillColumns(exprs []logical.Expr) [][]logical.Attr {
+	cols := make([][]logical.Attr, sideExtra)
+	for _, e := range exprs {
+		cols[sideRows] = append(cols[sideRows], logical.Attr{Type: e.Type()})
 	}
+	keys := cols[sideRows][:a.nkeys:a.nkeys]
+	cols[sideStates] = keys
 	for _, c := range a.calls {
 		for _, s := range c.fn.State {
 			cols[sideStates] = append(cols[sideStates], logical.Attr{Name: s.Name, Type: s.StoredType()})
+		}
+		args := keys
+		for _, e := range c.call.Args {
+			args = append(args, logical.Attr{Type: e.Type()})
+		}
+		if c.distinct != nil {
+			a.extra = append(a.extra, spillExtra{call: c})
+			cols = append(cols, args)
+		}
+		if c.ordered != nil {
+			a.extra = append(a.extra, spillExtra{call: c, ordered: true})
+			cols = append(cols, append(args[:len(args):len(args)], logical.Attr{Type: schema.Of(schema.Binary)}))
 		}
 	}
 	return cols
@@ -59,16 +78,9 @@ func (a *aggregate) check() error {
 	return a.evict()
 }
 
-// canEvict reports whether the groups can be spilled: what a group has seen, or
-// waits to be ordered, cannot; and a group that is large alone stays large.
-func (a *aggregate) canEvict() bool {
-	for _, c := range a.calls {
-		if c.distinct != nil || c.ordered != nil {
-			return false
-		}
-	}
-	return a.over.level < spillDepth
-}
+// canEvict reports whether spilling the groups helps: a group that is large
+// alone stays large.
+func (a *aggregate) canEvict() bool { return a.table.live() > 1 && a.over.level < spillDepth }
 
 // foldFrozen folds the rows whose groups are in memory and spills the others.
 func (a *aggregate) foldFrozen(n int, vecs []*column.Vector, rows []int32) error {
@@ -84,37 +96,119 @@ func (a *aggregate) foldFrozen(n int, vecs []*column.Vector, rows []int32) error
 	return a.check()
 }
 
-// evict spills all groups with their states.
+// evict spills all groups with all that they hold.
 func (a *aggregate) evict() error {
-	groups := identity(a.table.groups, nil)
-	var kb keyBatch
-	all := identity(column.BatchRows/4, nil)
-	for len(groups) > 0 {
-		n := min(len(groups), len(all))
-		b := newBatch(a.p.env.Pool, a.over.cols[sideStates])
-		a.table.appendKeys(groups[:n], b.Cols[:a.nkeys])
+	states := func(groups []int32, b *column.Batch) {
 		at := a.nkeys
 		for _, c := range a.calls {
 			k := len(c.fn.State)
-			for _, g := range groups[:n] {
+			for _, g := range groups {
 				c.st.Append(g, b.Cols[at:at+k])
 			}
 			at += k
 		}
-		b.Len = n
-		hashes := a.table.hashKeys(&kb, b.Cols[:a.nkeys], all[:n])
-		err := a.over.now.sides[sideStates].add(b.Cols, all[:n], hashes)
-		b.Release()
-		if err != nil {
+	}
+	if err := a.evictSide(sideStates, identity(a.table.groups, nil), states); err != nil {
+		return err
+	}
+	for i, x := range a.extra {
+		held := func() ([]int32, func([]int32, *column.Batch)) { return x.call.distinct.held(a.nkeys) }
+		if x.ordered {
+			held = func() ([]int32, func([]int32, *column.Batch)) { return x.call.ordered.held(a.nkeys) }
+		}
+		groups, fill := held()
+		if err := a.evictSide(sideExtra+i, groups, fill); err != nil {
 			return err
 		}
-		groups = groups[n:]
 	}
 	a.table.discardAll()
 	a.resetCalls()
 	a.mem.free()
 	a.size = 0
 	return nil
+}
+
+// evictSide spills one row for each entry of groups; fill appends the columns
+// after the keys of the next entries.
+func (a *aggregate) evictSide(side int, groups []int32, fill func(groups []int32, b *column.Batch)) error {
+	var kb keyBatch
+	all := identity(column.BatchRows/4, nil)
+	for len(groups) > 0 {
+		n := min(len(groups), len(all))
+		b := newBatch(a.p.env.Pool, a.over.cols[side])
+		a.table.appendKeys(groups[:n], b.Cols[:a.nkeys])
+		fill(groups[:n], b)
+		b.Len = n
+		err := a.over.now.sides[side].add(b.Cols, all[:n], a.table.hashKeys(&kb, b.Cols[:a.nkeys], all[:n]))
+		b.Release()
+		if err != nil {
+			return err
+		}
+		groups = groups[n:]
+	}
+	return nil
+}
+
+// held lists the group of each entry of the set and how to write the entries,
+// in order.
+func (d *distinctSet) held(nkeys int) ([]int32, func([]int32, *column.Batch)) {
+	entries := identity(d.table.groups, nil)
+	cols := make([]*column.Vector, len(d.table.layout.types))
+	for i, t := range d.table.layout.types {
+		cols[i] = column.New(t)
+	}
+	d.table.appendKeys(entries, cols)
+	return cols[0].I32, func(groups []int32, b *column.Batch) {
+		d.table.appendKeys(entries[:len(groups)], append([]*column.Vector{column.New(cols[0].Type)}, b.Cols[nkeys:]...))
+		entries = entries[len(groups):]
+	}
+}
+
+// held is the same of an ordered input: arguments, then the sort key.
+func (o *orderedInput) held(nkeys int) ([]int32, func([]int32, *column.Batch)) {
+	at := int32(0)
+	return o.groups, func(groups []int32, b *column.Batch) {
+		ids := make([]int32, len(groups))
+		key := b.Cols[len(b.Cols)-1]
+		for i := range ids {
+			ids[i] = at
+			key.AppendStr(o.keyed.key(at))
+			at++
+		}
+		o.store.gather(ids, b.Cols[nkeys:len(b.Cols)-1])
+	}
+}
+
+// loadExtra takes what a call held.
+func (a *aggregate) loadExtra(i int, b *column.Batch) error {
+	x := a.extra[i]
+	keys, args := b.Cols[:a.nkeys], b.Cols[a.nkeys:]
+	rows := rowsOf(b, nil)
+	if a.over.frozen() {
+		if err := a.over.split(a.over.now.sides[sideExtra+i], keys, b.Cols, rows); err != nil {
+			return err
+		}
+		rows, a.groups = a.over.known, append(a.groups[:0], a.over.groups...)
+	} else {
+		a.groups = grow(a.groups, len(rows))
+		a.table.find(&a.over.kb, keys, rows, a.groups)
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	if !x.ordered {
+		x.call.distinct.first(args, rows, a.groups)
+		return a.check()
+	}
+	o := x.call.ordered
+	o.store.add(args[:len(args)-1], rows)
+	for _, r := range rows {
+		from := len(o.keyed.arena)
+		o.keyed.arena = append(o.keyed.arena, args[len(args)-1].Str(int(r))...)
+		o.keyed.close(from)
+	}
+	o.groups = append(o.groups, a.groups...)
+	return a.check()
 }
 
 func (a *aggregate) resetCalls() {
@@ -131,6 +225,12 @@ func (a *aggregate) drain(s *spilledTable) error {
 		defer a.resetCalls()
 		if err := states.read(&states.parts[i], a.load); err != nil {
 			return err
+		}
+		for k := range a.extra {
+			side := s.sides[sideExtra+k]
+			if err := side.read(&side.parts[i], func(b *column.Batch) error { return a.loadExtra(k, b) }); err != nil {
+				return err
+			}
 		}
 		err := rows.read(&rows.parts[i], func(b *column.Batch) error {
 			return a.fold(b.Len, b.Cols, rowsOf(b, nil))

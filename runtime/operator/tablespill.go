@@ -12,7 +12,7 @@ import (
 type tableSpill struct {
 	mem   *memory
 	table *groupTable
-	cols  [2][]logical.Attr
+	cols  [][]logical.Attr // by side
 	level int
 	now   *spilledTable // nil: not frozen
 
@@ -24,15 +24,15 @@ type tableSpill struct {
 	hashes []uint64
 }
 
-// spilledTable is what one frozen table left: up to two inputs.
+// spilledTable is what one frozen table left, by inputs (sides).
 type spilledTable struct {
 	file  *spillFile
-	sides [2]*spillParts
+	sides []*spillParts
 	level int
 }
 
 func newTableSpill(mem *memory, table *groupTable, cols []logical.Attr) *tableSpill {
-	return &tableSpill{mem: mem, table: table, cols: [2][]logical.Attr{cols, cols}}
+	return &tableSpill{mem: mem, table: table, cols: [][]logical.Attr{cols, cols}}
 }
 
 func (t *tableSpill) frozen() bool { return t.now != nil }
@@ -53,8 +53,8 @@ func (t *tableSpill) freeze() error {
 		return err
 	}
 	t.now = &spilledTable{file: file, level: t.level}
-	for i := range t.now.sides {
-		t.now.sides[i] = newSpillParts(file, t.mem.p.env.Pool, t.cols[i], t.level)
+	for _, cols := range t.cols {
+		t.now.sides = append(t.now.sides, newSpillParts(file, t.mem.p.env.Pool, cols, t.level))
 	}
 	return nil
 }
@@ -136,7 +136,7 @@ func (t *tableSpill) eachPart(s *spilledTable, f func(i int) error, deeper func(
 		return err
 	}
 	for i := range spillFan {
-		if s.sides[0].parts[i].rows+s.sides[1].parts[i].rows == 0 {
+		if !s.has(i) {
 			continue
 		}
 		t.level = s.level + 1
@@ -152,6 +152,16 @@ func (t *tableSpill) eachPart(s *spilledTable, f func(i int) error, deeper func(
 		t.mem.free()
 	}
 	return nil
+}
+
+// has reports whether partition i has rows.
+func (s *spilledTable) has(i int) bool {
+	for _, x := range s.sides {
+		if x.parts[i].rows > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // discardAll forgets all groups and the memory.
