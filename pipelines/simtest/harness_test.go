@@ -89,11 +89,17 @@ func childMain(text string) int {
 // child runs the order in another process and reports whether it was killed.
 func child(t *testing.T, o order) (killed bool) {
 	t.Helper()
+	return childUntil(context.Background(), t, o)
+}
+
+// childUntil kills the child when ctx ends.
+func childUntil(ctx context.Context, t *testing.T, o order) (killed bool) {
+	t.Helper()
 	text, err := json.Marshal(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(os.Args[0])
+	cmd := exec.CommandContext(ctx, os.Args[0])
 	cmd.Env = append(os.Environ(), childEnv+"="+string(text))
 	out, err := cmd.CombinedOutput()
 	if err == nil {
