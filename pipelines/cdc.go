@@ -124,6 +124,7 @@ func changesOf(f *flow) sqlplan.Changes {
 			}
 			return out
 		}
+		out.Query, out.Text = s.Query, f.cdcText
 		out.Sequence, out.Delete, out.Truncate = term(s.SequenceBy), term(s.DeleteWhen), term(s.TruncateWhen)
 		out.KeepOld, out.KeepColumns, out.KeepExcept = s.IgnoreNulls, words(s.IgnoreNullColumns), words(s.IgnoreNullExcept)
 	}

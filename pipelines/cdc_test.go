@@ -439,6 +439,28 @@ streaming_tables:
 	}
 }
 
+// In SQL the source may be any stream, also a table function and the older
+// forms.
+func TestSourcesOfChanges(t *testing.T) {
+	dir := project(t, map[string]string{
+		"pipeline.yml": `
+name: forms
+storage: ./state
+libraries: [{glob: {include: "*.sql"}}]
+sources:
+  - {name: raw, format: json, path: data, schema: "id INT, v STRING, seq BIGINT"}
+`,
+		"t.sql": `
+CREATE STREAMING TABLE a FLOW AUTO CDC FROM STREAM(read_files('data', format => 'json', schema => 'id INT, v STRING, seq BIGINT')) KEYS (id) SEQUENCE BY seq COLUMNS * EXCEPT (seq);
+CREATE OR REFRESH STREAMING LIVE TABLE b;
+APPLY CHANGES INTO LIVE.b FROM STREAM(LIVE.raw) KEYS (id) IGNORE NULL UPDATES SEQUENCE BY struct(seq, id) COLUMNS * EXCEPT (seq) STORED AS SCD TYPE 1;
+`})
+	write(t, dir, "data/1.json", "{\"id\":1,\"v\":\"a\",\"seq\":1}\n{\"id\":1,\"seq\":2}")
+	good(t, dir, RunOptions{})
+	wantRows(t, dir, "a", "1|<nil>")
+	wantRows(t, dir, "b", "1|a")
+}
+
 // The source may be a view with state, the target partitioned, and its columns
 // declared without those that SCD type 2 adds.
 func TestChangesThroughViews(t *testing.T) {

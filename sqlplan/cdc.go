@@ -9,15 +9,7 @@ import (
 // cdc reads AUTO CDC into plain values.
 func (s *scripter) cdc(c *ast.AutoCDC) *CDC {
 	out := &CDC{SequenceBy: c.SequenceBy, DeleteWhen: c.DeleteWhen, TruncateWhen: c.TruncateWhen, SCDType: 1}
-	switch src := c.Source.(type) {
-	case *ast.Table:
-		out.Source, out.SourceAt = src.Name.Strings(), src.Span
-		if !src.Stream && c.Legacy == ast.NotLegacy {
-			s.fail(src.Span, "INVALID_FLOW_QUERY_TYPE.BATCH_RELATION_FOR_STREAMING_TABLE", "AUTO CDC reads a stream: write STREAM(%s)", strings.Join(out.Source, "."))
-		}
-	default:
-		s.fail(c.Source.Range(), "FEATURE_NOT_AVAILABLE", "AUTO CDC reads a table, a view or a source by name")
-	}
+	s.cdcSource(c, out)
 	out.Keys = s.words(c.Keys)
 	if c.Columns != nil {
 		names := s.words(c.Columns.Names)
@@ -84,4 +76,28 @@ func (s *scripter) cdcConflicts(c *ast.AutoCDC, out *CDC) {
 	if c.Once {
 		s.fail(c.Span, "FEATURE_NOT_AVAILABLE", "AUTO CDC ONCE is not available yet")
 	}
+}
+
+// cdcSource makes the query that reads the source.
+func (s *scripter) cdcSource(c *ast.AutoCDC, out *CDC) {
+	out.SourceAt = c.Source.Range()
+	from, stream := c.Source, true
+	switch src := c.Source.(type) {
+	case *ast.Table:
+		out.Source, stream = src.Name.Strings(), src.Stream
+		if !stream && c.Legacy != ast.NotLegacy {
+			read := *src
+			read.Stream = true
+			from, stream = &read, true
+		}
+	case *ast.TableFunc:
+		out.Source, stream = src.Name.Strings(), src.Stream
+	default:
+		s.fail(out.SourceAt, "FEATURE_NOT_AVAILABLE", "AUTO CDC reads a table, a view, a source or a table function")
+	}
+	if !stream {
+		s.fail(out.SourceAt, "INVALID_FLOW_QUERY_TYPE.BATCH_RELATION_FOR_STREAMING_TABLE", "AUTO CDC reads a stream: write STREAM(%s)", strings.Join(out.Source, "."))
+	}
+	at := ast.Pos{Span: out.SourceAt}
+	out.Query = &Query{Pos: at, Body: &ast.Select{Pos: at, Form: ast.FromOnly, Items: []ast.Expr{&ast.Star{Pos: at}}, From: from}}
 }

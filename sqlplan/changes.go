@@ -47,6 +47,9 @@ type ColumnWord struct {
 // never empty.
 type Changes struct {
 	Source []string
+	// Query, of Text, reads the source; nil: STREAM of its name.
+	Query *Query
+	Text  *diag.Text
 	// File and Place are where the source is named.
 	File     *diag.File
 	Place    diag.Span
@@ -85,6 +88,7 @@ func CompileChanges(c Changes, cat Catalog, opts Options) (*ChangesPlan, diag.Li
 	if q == nil {
 		return nil, k.diags
 	}
+	k.whole = q.Range()
 	b := bind.New(text, cat, bind.Options{Session: opts.Session, Params: opts.Params})
 	node, diags := b.Query(q)
 	k.diags = append(k.diags, diags...)
@@ -118,6 +122,7 @@ type changesCompiler struct {
 	in      []logical.Attr
 	seq, op logical.Attr
 	next    logical.ColumnID
+	whole   diag.Range // of the query that reads the source
 }
 
 func (k *changesCompiler) fail(at diag.Span, code diag.Code, hint, format string, args ...any) {
@@ -127,6 +132,9 @@ func (k *changesCompiler) fail(at diag.Span, code diag.Code, hint, format string
 // sourceQuery is the query that reads the source; all of its text stands at the
 // place where the source is named.
 func (k *changesCompiler) sourceQuery() (*diag.Text, *Query) {
+	if k.Query != nil {
+		return k.Text, k.Query
+	}
 	var parts []string
 	for _, p := range k.Source {
 		parts = append(parts, "`"+strings.ReplaceAll(p, "`", "``")+"`")
@@ -337,7 +345,7 @@ func constant(t schema.Type, value any) *logical.Literal {
 // checked adds deduplication and expectations; these look at upserts only, for
 // a delete need not have values.
 func (k *changesCompiler) checked(n logical.Node, b *bind.Binder, text *diag.Text) (logical.Node, diag.List) {
-	n, diags := outcome(b, n, text, diag.Range{End: len(text.Body)}, k.opts)
+	n, diags := outcome(b, n, text, k.whole, k.opts)
 	ex, ok := n.(*logical.Expect)
 	if !ok || diags.HasErrors() {
 		return n, diags
@@ -354,7 +362,6 @@ func (k *changesCompiler) checked(n logical.Node, b *bind.Binder, text *diag.Tex
 
 // finish checks and rewrites the plan.
 func (k *changesCompiler) finish(n logical.Node, b *bind.Binder, text *diag.Text) (*Plan, diag.List) {
-	whole := diag.Range{End: len(text.Body)}
 	n, diags := streaming.Check(n, streaming.Options{Text: text, Place: k.Place, Mode: k.opts.Mode, Name: k.opts.Name, TTL: k.opts.StateTTL})
 	if diags.HasErrors() {
 		return nil, diags
@@ -364,7 +371,7 @@ func (k *changesCompiler) finish(n logical.Node, b *bind.Binder, text *diag.Text
 	var err error
 	p.Node, err = rewrite.Run(n, rewrite.Options{Session: k.opts.Session, Off: k.opts.Rules, FirstID: k.next, Trace: k.opts.Trace})
 	if err != nil {
-		return nil, append(diags, refused(err, text, whole))
+		return nil, append(diags, refused(err, text, k.whole))
 	}
 	return p, diags
 }

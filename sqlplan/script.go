@@ -63,6 +63,7 @@ type Constraint struct {
 type CDC struct {
 	Source                   []string
 	SourceAt                 diag.Range
+	Query                    *Query // reads the source
 	Keys                     []Word
 	SequenceBy               Expr
 	DeleteWhen, TruncateWhen Expr

@@ -452,7 +452,7 @@ func TestChangesConverge(t *testing.T) {
 
 // Many rows go by a file beside the token.
 func TestManyRowsGo(t *testing.T) {
-	const n = 60_000
+	const n = 25_000
 	rng := rand.New(rand.NewPCG(5, 5))
 	b := newBench(t, keyedCase{history: true, tracked: []int{1}}, rng)
 	var cs []change
