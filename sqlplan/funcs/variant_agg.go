@@ -8,7 +8,13 @@ import (
 var variantAggregates = []*Aggregate{
 	aggregate("schema_of_variant_agg", "schema_of_variant_agg(v)", "The type, in DDL, that all the variants have together.", aggSpec{
 		sig: signature{params: []param{pVariant}}, build: buildVariantSchema,
-	}).anyOrder(),
+	}).anyOrder().example(`SELECT schema_of_variant_agg(parse_json(j)) FROM VALUES ('{"a":1}'), ('{"b":true}') AS t(j)`, "OBJECT<a: BIGINT, b: BOOLEAN>"),
+}
+
+// example adds an example and its result as the shell prints it.
+func (f *Aggregate) example(sql, result string) *Aggregate {
+	f.Example, f.Result = sql, result
+	return f
 }
 
 // typeText keeps the type of a group as its JSON text.

@@ -3,6 +3,6 @@
 // AppendShell as the text that Spark's SQL shell prints (`--output
 // jsonstrings`, table and CSV output).
 //
-// It differs from codec/json, which follows the rules of to_json: there nulls
+// Variants are printed by codec/variant. It differs from codec/json, which follows the rules of to_json: there nulls
 // are left out and timestamps follow the writer's options.
 package display
