@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -132,7 +133,8 @@ func syncFolder(dir string) error {
 
 // Open is like the function Open.
 func (s Settings) Open(path string, want Identity) (*DB, error) {
-	if err := checkFile(path); err != nil {
+	totals, err := checkFile(path)
+	if err != nil {
 		return nil, err
 	}
 	db, err := s.openBolt(path)
@@ -140,7 +142,11 @@ func (s Settings) Open(path string, want Identity) (*DB, error) {
 		return nil, err
 	}
 	d := &DB{path: path, bolt: db}
-	if err := d.identify(want); err != nil {
+	err = d.identify(want)
+	if err == nil {
+		err = d.complete(totals)
+	}
+	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return d, nil
@@ -169,30 +175,55 @@ func (s Settings) openBolt(path string) (*bolt.DB, error) {
 }
 
 // checkFile proves, without mapping the file and while no other process has
-// it, that bbolt can walk it.
-func checkFile(path string) error {
+// it, that bbolt can walk it, and returns what its buckets hold.
+func checkFile(path string) (map[string]*total, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("open checkpoint %s: %w", path, ErrMissing)
+		return nil, fmt.Errorf("open checkpoint %s: %w", path, ErrMissing)
 	}
 	if err != nil {
-		return fmt.Errorf("open checkpoint: %w", err)
+		return nil, fmt.Errorf("open checkpoint: %w", err)
 	}
 	defer f.Close() //nolint:errcheck // read only
 	if err := waitForLock(f, lockWait); err != nil {
-		return fmt.Errorf("open checkpoint %s: %w", path, err)
+		return nil, fmt.Errorf("open checkpoint %s: %w", path, err)
 	}
 	st, err := f.Stat()
 	if err != nil {
-		return fmt.Errorf("open checkpoint: %w", err)
+		return nil, fmt.Errorf("open checkpoint: %w", err)
 	}
 	if !st.Mode().IsRegular() {
-		return fmt.Errorf("open checkpoint %s: %w: not a file", path, ErrDamaged)
+		return nil, fmt.Errorf("open checkpoint %s: %w: not a file", path, ErrDamaged)
 	}
-	if err := verifyFile(f, st.Size()); err != nil {
-		return fmt.Errorf("open checkpoint %s: %w: %w", path, ErrDamaged, err)
+	totals, err := verifyFile(f, st.Size())
+	if err != nil {
+		return nil, fmt.Errorf("open checkpoint %s: %w: %w", path, ErrDamaged, err)
 	}
-	return nil
+	return totals, nil
+}
+
+// complete compares what the buckets hold with what was written: entries that
+// are looked up one by one are not checked again.
+func (d *DB) complete(have map[string]*total) error {
+	return d.view("open", func(tx *bolt.Tx) error {
+		return tx.Bucket(bucketMeta).ForEach(func(key, _ []byte) error {
+			if !bytes.HasPrefix(key, totalPrefix) {
+				return nil
+			}
+			want, err := readTotal(tx, key)
+			if err != nil {
+				return err
+			}
+			if t := have[string(key)]; t != nil && *t == want || t == nil && want == (total{}) {
+				return nil
+			}
+			// Another process may have written since the file was checked.
+			if t := count(tx, key); t != want {
+				return fmt.Errorf("%w: %s holds %d entries, %d were written, or they were changed", ErrDamaged, key, t.count, want.count)
+			}
+			return nil
+		})
+	})
 }
 
 // identify checks whose checkpoint it is.

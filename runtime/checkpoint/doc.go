@@ -2,10 +2,13 @@
 // file a flow and checkpoint version, with the identity, the intents, the
 // prepared epochs, the marks, the sources' ledgers and the operators' state.
 //
-// Reading order: Identity and DB (open.go), Intent, Prepared (record.go),
-// Decide (decide.go: recovery as a pure function over Facts).
+// Reading order: Identity and DB (db.go), Intent, Prepared (record.go), Decide
+// (decide.go: recovery as a pure function over Facts), verifyFile (verify.go:
+// the file's structure is proved before bbolt maps it, since a damaged page
+// could end the process), sums (sum.go: bbolt has no checksums of its own).
 //
 // Invariants: a missing, empty or damaged file is refused, never taken as new;
+// whatever byte changed, a reader gets right data or ErrDamaged;
 // a second process gets an error at once; every write is one synced bbolt
 // transaction. The protocol of an epoch is intent → (work) → prepared → sink
 // commit → mark, where the mark is written together with the next intent.

@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -52,9 +53,29 @@ func (t *total) remove(key, value []byte) {
 	t.sum -= entrySum(key, value)
 }
 
+var totalPrefix = []byte("total/")
+
 // totalKey names the total of a bucket inside another.
 func totalKey(parent, name []byte) []byte {
-	return append(append(append([]byte("total/"), parent...), '/'), name...)
+	return append(append(append(bytes.Clone(totalPrefix), parent...), '/'), name...)
+}
+
+// count sums the bucket that a total's key names.
+func count(tx *bolt.Tx, key []byte) (t total) {
+	parent, name, _ := bytes.Cut(key[len(totalPrefix):], []byte("/"))
+	if p := tx.Bucket(parent); p != nil {
+		if b := p.Bucket(name); b != nil {
+			for c, k, v := first(b.Cursor()); k != nil; k, v = c.Next() {
+				t.add(k, v)
+			}
+		}
+	}
+	return t
+}
+
+func first(c *bolt.Cursor) (cursor *bolt.Cursor, key, value []byte) {
+	key, value = c.First()
+	return c, key, value
 }
 
 func readTotal(tx *bolt.Tx, key []byte) (total, error) {

@@ -30,6 +30,10 @@ type verifier struct {
 	pages    uint64
 	seen     []uint64 // one bit a page
 	bufs     [][]byte // one a depth
+	path     [][]byte // the buckets around
+	// totals sums the entries of the buckets inside others, by totalKey.
+	totals map[string]*total
+	sum    *total // that of the bucket at path, nil if it has none
 }
 
 // meta is what a meta page says.
@@ -40,16 +44,21 @@ type meta struct {
 }
 
 // verifyFile checks the tree, the free list and that every page is one or the
-// other.
-func verifyFile(f io.ReaderAt, size int64) error {
-	m, ok := bestMeta(f)
+// other, and returns the totals of the buckets.
+func verifyFile(f io.ReaderAt, size int64) (map[string]*total, error) {
+	v := &verifier{f: f, totals: map[string]*total{}}
+	return v.totals, v.file(size)
+}
+
+func (v *verifier) file(size int64) error {
+	m, ok := bestMeta(v.f)
 	if !ok {
 		return errors.New("no valid meta page")
 	}
 	if m.pages < 4 || m.pages > uint64(math.MaxInt64/m.pageSize) || size < int64(m.pages)*m.pageSize {
 		return fmt.Errorf("%d bytes, and its meta page says %d pages of %d", size, m.pages, m.pageSize)
 	}
-	v := &verifier{f: f, pageSize: m.pageSize, pages: m.pages, seen: make([]uint64, (m.pages+63)/64)}
+	v.pageSize, v.pages, v.seen = m.pageSize, m.pages, make([]uint64, (m.pages+63)/64)
 	v.seen[0] = 3 // the meta pages
 	if err := v.tree(m.root, nil, nil, 0, true); err != nil {
 		return err
@@ -230,25 +239,39 @@ func (v *verifier) leaf(page []byte, count int, b bounds, depth int) error {
 			return err
 		}
 		if !bucket {
+			if v.sum != nil {
+				v.sum.add(key, value)
+			}
 			continue
 		}
-		if len(value) < headerSize {
-			return fmt.Errorf("bucket %q is cut short", key)
-		}
-		if root := binary.LittleEndian.Uint64(value); root != 0 {
-			err = v.tree(root, nil, nil, depth+1, true)
-		} else {
-			err = inline(value[headerSize:])
-		}
-		if err != nil {
+		if err := v.bucket(key, value, depth); err != nil {
 			return fmt.Errorf("bucket %q: %w", key, err)
 		}
 	}
 	return nil
 }
 
+func (v *verifier) bucket(key, value []byte, depth int) error {
+	if len(value) < headerSize {
+		return errors.New("it is cut short")
+	}
+	v.path = append(v.path, key)
+	if len(v.path) == 2 {
+		v.sum = &total{}
+		v.totals[string(totalKey(v.path[0], key))] = v.sum
+	}
+	defer func() {
+		v.path = v.path[:len(v.path)-1]
+		v.sum = nil
+	}()
+	if root := binary.LittleEndian.Uint64(value); root != 0 {
+		return v.tree(root, nil, nil, depth+1, true)
+	}
+	return v.inline(value[headerSize:])
+}
+
 // inline checks a small bucket that is stored inside its parent's value.
-func inline(page []byte) error {
+func (v *verifier) inline(page []byte) error {
 	if len(page) < headerSize || binary.LittleEndian.Uint16(page[8:]) != flagLeaf {
 		return errors.New("not a page")
 	}
@@ -258,12 +281,15 @@ func inline(page []byte) error {
 	}
 	var b bounds
 	for i := range count {
-		key, _, bucket, err := leafElement(page, i)
+		key, value, bucket, err := leafElement(page, i)
 		if err != nil {
 			return err
 		}
 		if bucket {
 			return errors.New("a bucket inside an inline one")
+		}
+		if v.sum != nil {
+			v.sum.add(key, value)
 		}
 		if err := b.after(key, i == 0); err != nil {
 			return err

@@ -12,7 +12,7 @@ import (
 // View opens a checkpoint for a look, or says at once (ErrLocked) that a flow
 // has it open.
 func View(path string) (*DB, error) {
-	if err := checkFile(path); err != nil {
+	if _, err := checkFile(path); err != nil {
 		return nil, err
 	}
 	db, err := bolt.Open(path, 0o644, &bolt.Options{Timeout: 100 * time.Millisecond, ReadOnly: true})
