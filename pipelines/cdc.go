@@ -206,10 +206,40 @@ func (u *update) keyedSink(t *task, o builtin.TableSinkOptions) connector.Sink {
 // lanes is the number of lanes of a flow: of rows that replace each other, the
 // last one counts, so their order has to be kept.
 func (u *update) lanes(t *task) int {
-	if k := t.f.keyed; k == nil || k.changes != nil {
+	if k := t.f.keyed; k == nil || k.changes != nil || onePerKey(t.f.plan.Node, k.keys) {
 		return u.o.Lanes
 	}
 	return 1
+}
+
+// onePerKey reports whether a plan gives at most one row of each key in an
+// epoch: those of an aggregation whose groups are all among the keys.
+func onePerKey(n logical.Node, keys []int) bool {
+	ids := map[logical.ColumnID]bool{}
+	out := n.Output()
+	for _, k := range keys {
+		ids[out[k].ID] = true
+	}
+	for {
+		switch x := n.(type) {
+		case *logical.Project:
+			below := map[logical.ColumnID]bool{}
+			for _, e := range x.Exprs {
+				if c, ok := e.Expr.(*logical.Column); ok && ids[e.Attr.ID] {
+					below[c.Attr.ID] = true
+				}
+			}
+			n, ids = x.Input, below
+		case *logical.Filter:
+			n = x.Input
+		case *logical.Expect:
+			n = x.Input
+		case *logical.Aggregate:
+			return len(x.Groups) > 0 && !slices.ContainsFunc(x.Groups, func(g logical.Alias) bool { return !ids[g.Attr.ID] })
+		default:
+			return false
+		}
+	}
 }
 
 // keyedRecord is what the catalog remembers of a table kept by key: a change of

@@ -419,6 +419,59 @@ streaming_tables:
 	wantRows(t, dir, "out", "1|5", "2|5", "3|5", "<nil>|5")
 }
 
+// Lanes are kept where an epoch has one row of each key.
+func TestOnePerKey(t *testing.T) {
+	for sql, want := range map[string]bool{
+		"SELECT id, count(*) AS n FROM STREAM(s) GROUP BY id":                         true,
+		"SELECT count(*) + 1 AS n, id FROM STREAM(s) GROUP BY id HAVING count(*) > 1": true,
+		"SELECT id, v, count(*) AS n FROM STREAM(s) GROUP BY id, v":                   false,
+		"SELECT id + 1 AS id, count(*) AS n FROM STREAM(s) GROUP BY id":               false,
+		"SELECT id, v FROM STREAM(s)":                                                 false,
+	} {
+		dir := project(t, map[string]string{"pipeline.yml": `
+name: lanes
+storage: ./state
+sources: [{name: s, format: json, path: data, schema: "id INT, v STRING"}]
+streaming_tables:
+  - name: out
+    output_mode: update
+    keys: [id]
+    sql: "` + sql + `"
+`})
+		p, list, err := Load(t.Context(), LoadOptions{Path: dir, Offline: true})
+		if err != nil || list.HasErrors() {
+			t.Fatal(err, list.Render())
+		}
+		f := p.datasets[0].flows[0]
+		if got := onePerKey(f.plan.Node, f.keyed.keys); got != want {
+			t.Errorf("%s: %t", sql, got)
+		}
+	}
+}
+
+// Rows whose sequence cannot be computed end the flow, or are dropped.
+func TestChangesThatFail(t *testing.T) {
+	for onError, failed := range map[string]bool{"fail": true, "drop": false} {
+		dir := project(t, map[string]string{"pipeline.yml": `
+name: fails
+storage: ./state
+sources: [{name: s, format: json, path: data, schema: "id INT, seq STRING"}]
+streaming_tables:
+  - name: out
+    on_error: ` + onError + `
+    auto_cdc: {source: s, keys: [id], sequence_by: CAST(seq AS INT)}
+`})
+		write(t, dir, "data/1.json", "{\"id\":1,\"seq\":\"1\"}\n{\"id\":2,\"seq\":\"x\"}")
+		res := run(t, dir, RunOptions{})
+		if (res.Flows[0].Err != nil) != failed {
+			t.Errorf("%s: %v", onError, res.Flows[0].Err)
+		}
+		if !failed {
+			wantRows(t, dir, "out", "1|1")
+		}
+	}
+}
+
 // Expectations judge the values of upserts; a delete has none and is applied.
 func TestExpectationsOfChanges(t *testing.T) {
 	dir := project(t, map[string]string{"pipeline.yml": `
