@@ -2,6 +2,7 @@ package table_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -197,8 +198,9 @@ func (b *bench) run(cs []change) {
 	if b.rng.IntN(3) == 0 {
 		b.compact() // others move the rows in between
 	}
-	for range 1 + b.rng.IntN(2) {
-		must(b.sink.Commit(ctx, info, token))
+	must(b.sink.Commit(ctx, info, token))
+	if err := b.sink.Commit(ctx, info, token); !errors.Is(err, connector.ErrCommitted) {
+		b.t.Fatalf("a second commit: %v", err)
 	}
 	if b.rng.IntN(3) == 0 {
 		b.restart()

@@ -157,7 +157,7 @@ func (k *Keyed) Commit(ctx context.Context, info connector.EpochInfo, raw []byte
 	if err := k.at("commit.begin"); err != nil {
 		return err
 	}
-	if done, err := k.committed(ctx, info); done || err != nil {
+	if err := k.notCommitted(ctx, info); err != nil {
 		return err
 	}
 	blob, err := k.readGone(ctx, &t)
@@ -170,11 +170,8 @@ func (k *Keyed) Commit(ctx context.Context, info connector.EpochInfo, raw []byte
 	}
 	for n := 1; ; n++ {
 		err := k.commitOnce(ctx, info, &t, gone)
-		if done, ok := errors.AsType[*tables.CommittedError](err); ok {
-			if done.Stored >= info.Epoch && !errors.Is(err, tables.ErrConflict) {
-				err = nil // an earlier attempt of this very epoch; a live rival is ErrConflict
-			}
-			return err
+		if _, ok := errors.AsType[*tables.CommittedError](err); ok {
+			return fmt.Errorf("%w: %w", connector.ErrCommitted, err)
 		}
 		if errors.Is(err, tables.ErrConflict) && n < commitAttempts {
 			continue // others moved rows: find them again
@@ -193,10 +190,14 @@ func (k *Keyed) Commit(ctx context.Context, info connector.EpochInfo, raw []byte
 	return k.at("commit.logged")
 }
 
-// committed reports whether the table has the epoch already.
-func (k *Keyed) committed(ctx context.Context, info connector.EpochInfo) (bool, error) {
+// notCommitted is ErrCommitted if the table has the epoch already, before any
+// work is done for it.
+func (k *Keyed) notCommitted(ctx context.Context, info connector.EpochInfo) error {
 	h, err := k.Held(ctx, info.AppID)
-	return err == nil && info.AppID != "" && h.Epoch >= info.Epoch, err
+	if err == nil && info.AppID != "" && h.Epoch >= info.Epoch {
+		err = fmt.Errorf("%w: table %s holds epoch %d", connector.ErrCommitted, k.o.Name, h.Epoch)
+	}
+	return err
 }
 
 // commitOnce tries the commit on the newest version.
