@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"pipelines/pipelines"
+	"pipelines/runtime/budget"
 	"pipelines/runtime/connector"
 	"pipelines/runtime/flow"
 	"pipelines/spec/diag"
@@ -43,6 +45,7 @@ type Session struct {
 	database string
 	settings *sqlplan.Session
 	pool     *column.Pool
+	budget   *budget.Budget
 
 	views     map[string]*view // by lower-case name
 	tables    map[string]*memoryTable
@@ -59,10 +62,14 @@ func New(o Options) (*Session, error) {
 	if o.Lanes <= 0 {
 		o.Lanes = runtime.GOMAXPROCS(0)
 	}
+	if o.TempDir == "" {
+		o.TempDir = os.TempDir()
+	}
 	s := &Session{
 		o: o, conf: maps.Clone(o.Reader.Conf()), pool: column.NewPool(), views: map[string]*view{}, tables: map[string]*memoryTable{},
 		functions: map[string]*sqlplan.UserFunction{}, variables: map[string]*variable{},
 	}
+	s.budget = o.Reader.Budget(o.Lanes)
 	if s.conf == nil {
 		s.conf = map[string]string{}
 	}
@@ -205,7 +212,7 @@ func (r *run) execute(ctx context.Context, plan *sqlplan.Plan, out Sink) *Failur
 	var mu sync.Mutex // guards out
 	_, err := flow.RunBounded(ctx, flow.BoundedOptions{
 		Plan: plan.Node, Session: r.settings, Tables: tables, Lanes: r.o.Lanes, Pool: r.pool,
-		TempDir: r.o.TempDir, Now: r.o.Now(), Seed: r.o.Now().UnixNano(),
+		Budget: r.budget, TempDir: r.o.TempDir, Now: r.o.Now(), Seed: r.o.Now().UnixNano(),
 		Output: func(_ int, b *column.Batch) error {
 			mu.Lock()
 			defer mu.Unlock()
