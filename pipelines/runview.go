@@ -53,8 +53,10 @@ func (u *update) runView(ctx context.Context, t *task, mu *sync.Mutex) error {
 	}
 	sink := builtin.TableSink(so)
 	info := connector.EpochInfo{AppID: app, Epoch: epoch, Info: map[string]string{"flow": t.f.name, "inputs": inputs}}
+	lanes := u.budget.Take(u.o.Lanes)
+	defer u.budget.Give(lanes)
 	o := exec.BoundedOptions{
-		Plan: t.f.plan.Node, Session: t.f.session, Tables: rel.tables, Lanes: u.o.Lanes, Pool: u.pool, BatchRows: u.o.BatchRows, Now: u.started, Seed: u.started.UnixNano(), At: u.o.At,
+		Plan: t.f.plan.Node, Session: t.f.session, Tables: rel.tables, Lanes: lanes, Pool: u.pool, Budget: u.budget, TempDir: u.spillDir(), BatchRows: u.o.BatchRows, Now: u.started, Seed: u.started.UnixNano(), At: u.o.At,
 	}
 	res, err := exec.Replace(ctx, o, sink, info)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"pipelines/pipelines/event"
 	"pipelines/pipelines/graph"
+	"pipelines/runtime/budget"
 	"pipelines/spec"
 	"pipelines/spec/diag"
 	"pipelines/tables"
@@ -86,6 +87,7 @@ type update struct {
 	id      string
 	st      *storage
 	pool    *column.Pool
+	budget  *budget.Budget
 	listen  event.Listener
 	started time.Time
 
@@ -122,7 +124,7 @@ func (p *Project) Run(ctx, stop context.Context, o RunOptions) (*Result, diag.Li
 	if err != nil {
 		return nil, nil, &EnvironmentError{err}
 	}
-	defer lock.Release() //nolint:errcheck // the process' end releases it as well
+	defer func() { _ = lock.Release() }() // the process' end releases it as well
 	return u.locked(ctx, stop)
 }
 
@@ -139,7 +141,11 @@ func (u *update) locked(ctx, stop context.Context) (*Result, diag.List, error) {
 	if _, err := u.p.Pin(); err != nil {
 		return nil, list, &EnvironmentError{err}
 	}
+	if err := u.clearSpill(); err != nil {
+		return nil, list, &EnvironmentError{err}
+	}
 	u.pool = column.NewPool()
+	u.budget = newBudget(u.p.spec.Memory, u.o.Lanes)
 	u.result = Result{Update: u.id, Started: u.started}
 	u.changed(event.Running, nil)
 	err = u.makeTables(ctx)
@@ -159,7 +165,7 @@ func (u *update) locked(ctx, stop context.Context) (*Result, diag.List, error) {
 		final = event.Stopped
 	}
 	u.changed(final, err)
-	err = errors.Join(err, log())
+	err = errors.Join(err, log(), u.clearSpill())
 	return &u.result, list, err
 }
 
