@@ -14,6 +14,7 @@ import (
 	"pipelines/runtime/connector/table"
 	"pipelines/sqlplan/funcs"
 	"pipelines/sqlplan/logical"
+	"pipelines/stores"
 	"pipelines/stores/memory"
 	"pipelines/tables"
 	"pipelines/tables/column"
@@ -30,7 +31,7 @@ var testSchema = schema.Schema{Fields: []schema.Field{
 type rig struct {
 	t     *testing.T
 	dir   string
-	store *memory.Store
+	store stores.Store
 	app   string
 	rows  int64
 	lanes int
@@ -41,9 +42,13 @@ func newRig(t *testing.T, rows int64) *rig {
 	return &rig{t: t, dir: t.TempDir(), store: memory.New(memory.Options{}), app: "app-1", rows: rows, lanes: 1}
 }
 
+func (r *rig) open() (*tables.Table, error) {
+	return tables.OpenOrCreate(context.Background(), tables.Options{Store: r.store, Folder: "t"}, tables.Definition{Schema: testSchema})
+}
+
 func (r *rig) table() *tables.Table {
 	r.t.Helper()
-	tb, err := tables.OpenOrCreate(context.Background(), tables.Options{Store: r.store, Folder: "t"}, tables.Definition{Schema: testSchema})
+	tb, err := r.open()
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -74,10 +79,14 @@ func (r *rig) run(at func(string) error) (Summary, error) {
 		return Summary{}, err
 	}
 	defer db.Close() //nolint:errcheck // test
+	tb, err := r.open()
+	if err != nil {
+		return Summary{}, err
+	}
 	pool := column.NewPool()
 	gen := generate.New(generate.Options{Schema: testSchema, Rows: r.rows, RowsPerEpoch: 100, Step: 1000, Partitions: 3})
 	sink := table.NewSink(table.SinkOptions{
-		Table: r.table(), Format: parquet.New(), Extension: ".parquet", Schema: testSchema, Location: time.UTC, Pool: pool, At: at,
+		Table: tb, Format: parquet.New(), Extension: ".parquet", Schema: testSchema, Location: time.UTC, Pool: pool, At: at,
 	})
 	e, err := New(Options{
 		Dataset: "t", Flow: "f", Plan: r.scan(), Session: &funcs.Session{ANSI: true, Location: time.UTC},
