@@ -1,6 +1,8 @@
 package sqlplan
 
 import (
+	"strings"
+
 	"pipelines/spec/diag"
 	"pipelines/sqlplan/ast"
 	"pipelines/sqlplan/bind"
@@ -269,12 +271,30 @@ func (r *reader) columns(s *Statement, cols []ast.ColumnDef) {
 func (r *reader) function(s *Statement, st *ast.CreateFunction) {
 	s.Kind, s.Replace, s.IfNotExists = CreateFunctionStatement, st.Replace, st.IfNotExists
 	s.name(st.Name)
-	if st.Table || st.Query != nil || st.Class != "" || st.Body == nil {
-		r.fail(st.Span, "FEATURE_NOT_AVAILABLE", "only SQL functions that return an expression are available")
+	if st.Class != "" || st.Body == nil && st.Query == nil {
+		r.fail(st.Span, "FEATURE_NOT_AVAILABLE", "only SQL functions are available")
 		return
 	}
-	f := &UserFunction{Name: s.Name[len(s.Name)-1], Text: r.text, Body: st.Body}
+	f := &UserFunction{Name: s.Name[len(s.Name)-1], Text: r.text, Body: st.Body, Query: st.Query, Table: st.Table}
+	if sub, ok := st.Body.(*ast.Subquery); ok && st.Table {
+		f.Body, f.Query = nil, sub.Query
+	}
+	if f.Table && f.Query == nil {
+		r.fail(st.Span, "INVALID_SQL_SYNTAX.CREATE_SQL_FUNC_RETURNS_TABLE_BODY", "A SQL table function returns a query.")
+		return
+	}
+	for _, c := range st.Columns {
+		t, list := bind.TypeOf(r.text, c.Type)
+		r.errors = append(r.errors, list...)
+		f.Columns = append(f.Columns, schema.Field{Name: c.Name.Name, Type: t, Nullable: true})
+	}
+	seen := map[string]bool{}
 	for _, c := range st.Params {
+		if k := strings.ToLower(c.Name.Name); seen[k] {
+			r.fail(c.Span, "DUPLICATE_ROUTINE_PARAMETER_NAMES", "Found duplicate name(s) in the parameter list of the user-defined routine `"+f.Name+"`: `"+c.Name.Name+"`.")
+		} else {
+			seen[k] = true
+		}
 		t, list := bind.TypeOf(r.text, c.Type)
 		r.errors = append(r.errors, list...)
 		f.Params = append(f.Params, schema.Field{Name: c.Name.Name, Type: t, Nullable: true})

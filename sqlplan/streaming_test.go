@@ -37,7 +37,7 @@ type streamCase struct {
 	cat               streams
 	query, mode       string
 	errClass, output  string
-	dedup, then       string
+	dedup             string
 	within            bool
 	hasError, hasThen bool
 }

@@ -160,6 +160,15 @@ func (b *Binder) aggCall(e *ast.Call, name string, fn *funcs.Aggregate, v *env) 
 // is their first argument.
 var orderedSet = map[string]bool{"percentile_cont": true, "percentile_disc": true}
 
+// picksValue are the aggregates that IGNORE NULLS and RESPECT NULLS apply to.
+var picksValue = map[string]bool{
+	"first": true, "first_value": true, "last": true, "last_value": true, "any_value": true, "nth_value": true,
+}
+
+func (b *Binder) noNullTreatment(e *ast.Call, name string) {
+	b.fail(e.Span, "INVALID_SQL_SYNTAX.FUNCTION_WITH_UNSUPPORTED_SYNTAX", "Invalid SQL syntax: The function `%s` does not support IGNORE NULLS.", name)
+}
+
 // complement is 1 - p, for a descending order.
 func (b *Binder) complement(r diag.Range, p bound) bound {
 	one := bound{e: &logical.Literal{At: b.at(r), Value: column.Constant(schema.Of(schema.Float64), 1, 1.0)}, text: "1"}
@@ -193,6 +202,10 @@ func (b *Binder) aggArgs(e *ast.Call, name string, v *env) ([]bound, bool) {
 			ok = ok && good
 			out = append(out, x)
 		}
+	}
+	if e.Nulls != ast.DefaultNulls && !picksValue[name] {
+		b.noNullTreatment(e, name)
+		return out, false
 	}
 	if e.Nulls == ast.IgnoreNulls {
 		out = append(out, bound{e: boolLiteral(b.at(e.Span), true), text: "true"})

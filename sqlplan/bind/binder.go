@@ -42,8 +42,8 @@ type Binder struct {
 	// outerAggs are aggregates of an outer query that a subquery reads, by the
 	// column that stands for them there.
 	outerAggs map[logical.ColumnID]*aggExpr
-	reads   []*logical.Relation
-	silent  bool // something failed whose error was reported elsewhere
+	reads     []*logical.Relation
+	silent    bool // something failed whose error was reported elsewhere
 }
 
 // New makes a Binder for a text.

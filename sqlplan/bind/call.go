@@ -84,10 +84,17 @@ func (b *Binder) otherCall(e *ast.Call, name string, v *env) (bound, bool) {
 			"The generator is not supported: nested in expressions %q.", ast.String(e))
 		return bound{}, false
 	}
-	hint := diag.DidYouMean(name, functionNames())
-	b.failHint(e.Name.Span, "UNRESOLVED_ROUTINE", hint,
-		"Cannot resolve routine `"+name+"` on search path [`system`.`builtin`, `system`.`session`].")
+	if name == "cast" || name == "try_cast" {
+		b.fail(e.Span, "WRONG_NUM_ARGS.WITHOUT_SUGGESTION", "The `%s` requires 2 parameters but the actual number is %d.", name, len(e.Args))
+		return bound{}, false
+	}
+	b.unknownRoutine(e, name)
 	return bound{}, false
+}
+
+func (b *Binder) unknownRoutine(e *ast.Call, name string) {
+	b.failHint(e.Name.Span, "UNRESOLVED_ROUTINE", diag.DidYouMean(name, functionNames()),
+		"Cannot resolve routine `"+name+"` on search path [`system`.`builtin`, `system`.`session`].")
 }
 
 // scalarCall binds a call of a listed scalar function.
@@ -274,68 +281,6 @@ func (b *Binder) castCall(e *ast.Call, t schema.Type, v *env) (bound, bool) {
 	y.text = "CAST(" + x.text + " AS " + t.SQL() + ")"
 	if _, isCol := x.e.(*logical.Column); isCol || x.name != "" {
 		y.name = x.columnName()
-	}
-	return y, ok
-}
-
-// userCall inlines a SQL function.
-func (b *Binder) userCall(e *ast.Call, u *UserFunction, v *env) (bound, bool) {
-	args, ok := b.exprs(e.Args, v)
-	if !ok {
-		return bound{}, false
-	}
-	if len(args) > len(u.Params) {
-		b.fail(e.Span, "WRONG_NUM_ARGS.WITHOUT_SUGGESTION", "The `%s` requires %d parameters but the actual number is %d.", u.Name, len(u.Params), len(args))
-		return bound{}, false
-	}
-	if b.views++; b.views > maxViewDepth {
-		b.fail(e.Span, "VIEW_EXCEED_MAX_NESTED_DEPTH", "The function `%s` is nested too deeply.", u.Name)
-		return bound{}, false
-	}
-	defer func() { b.views-- }()
-	vals := make([]bound, len(u.Params))
-	for i, p := range u.Params {
-		switch {
-		case i < len(args):
-			vals[i] = args[i]
-		case i < len(u.Default) && u.Default[i] != nil:
-			if vals[i], ok = b.expr(u.Default[i], plain(&scope{}, "DEFAULT")); !ok {
-				return bound{}, false
-			}
-		default:
-			b.fail(e.Span, "WRONG_NUM_ARGS.WITHOUT_SUGGESTION", "The `%s` requires %d parameters but the actual number is %d.", u.Name, len(u.Params), len(args))
-			return bound{}, false
-		}
-		c, ok := b.cast(e.Span, vals[i].e, p.Type)
-		if !ok {
-			return bound{}, false
-		}
-		vals[i] = bound{e: c, text: p.Name, name: p.Name}
-	}
-	return b.userBody(e, u, vals)
-}
-
-func (b *Binder) userBody(e *ast.Call, u *UserFunction, vals []bound) (bound, bool) {
-	saved := b.text
-	b.text = u.Text
-	inner := plain(&scope{}, "FUNCTION")
-	inner.first = func(parts []ast.Ident) (bound, bool) {
-		for i, p := range u.Params {
-			if strings.EqualFold(p.Name, parts[len(parts)-1].Name) {
-				return vals[i], true
-			}
-		}
-		return bound{}, false
-	}
-	x, ok := b.expr(u.Body, inner)
-	b.text = saved
-	if !ok {
-		return x, false
-	}
-	y := bound{e: x.e, text: u.Name + "()"}
-	if u.Returns != nil {
-		c, good := b.cast(e.Span, x.e, *u.Returns)
-		y.e, ok = c, good
 	}
 	return y, ok
 }

@@ -73,7 +73,8 @@ type View struct {
 	Dedup *Dedup
 }
 
-// UserFunction is a scalar SQL function: RETURN Body over Params.
+// UserFunction is a SQL function over Params: RETURN Body, or RETURN Query,
+// whose one value is the result or, for a table function, whose rows are.
 type UserFunction struct {
 	Name    string
 	Text    *diag.Text
@@ -81,6 +82,10 @@ type UserFunction struct {
 	Default []ast.Expr // by parameter; nil entries have none
 	Returns *schema.Type
 	Body    ast.Expr
+	Query   *ast.Query
+	// Table marks a table function; Columns are its columns, nil: the query's.
+	Table   bool
+	Columns []schema.Field
 }
 
 // NotFound says that a name is unknown.

@@ -53,19 +53,6 @@ func (b *Binder) cast(r diag.Range, x logical.Expr, t schema.Type) (logical.Expr
 	return &logical.Cast{At: logical.At{Place: x.Span()}, Input: x, To: t, Mode: mode, Implicit: true, Fn: bd}, true
 }
 
-// castAll converts each expression to t.
-func (b *Binder) castAll(r diag.Range, xs []logical.Expr, t schema.Type) ([]logical.Expr, bool) {
-	out := make([]logical.Expr, len(xs))
-	for i, x := range xs {
-		y, ok := b.cast(r, x, t)
-		if !ok {
-			return nil, false
-		}
-		out[i] = y
-	}
-	return out, true
-}
-
 // condition makes x a boolean operand: NULL and, under ANSI, text are cast.
 func (b *Binder) condition(r diag.Range, x bound, what string) (logical.Expr, bool) {
 	switch x.typ().Kind {

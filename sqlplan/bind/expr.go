@@ -6,8 +6,8 @@ import (
 	"pipelines/spec/diag"
 	"pipelines/sqlplan/ast"
 	"pipelines/sqlplan/logical"
-	"pipelines/tables/column"
 	"pipelines/sqlplan/parse"
+	"pipelines/tables/column"
 	"pipelines/tables/schema"
 )
 
@@ -293,8 +293,21 @@ var bareWords = map[string]bool{
 // bareWord resolves current_date and the like, and session variables.
 func (b *Binder) bareWord(e *ast.Column, parts []ast.Ident, v *env) (x bound, ok, known bool) {
 	if vars, is := b.catalog.(Variables); is {
-		if l := vars.Variable(parts[len(parts)-1].Name); l != nil && len(parts) == 1 {
-			return bound{e: l, text: parts[0].Name, name: parts[0].Name}, true, true
+		rest := parts
+		if len(rest) > 2 && strings.EqualFold(rest[0].Name, "system") {
+			rest = rest[1:]
+		}
+		if len(rest) > 1 && strings.EqualFold(rest[0].Name, "session") {
+			rest = rest[1:]
+		}
+		if l := vars.Variable(rest[0].Name); l != nil {
+			x, ok := bound{e: l, text: rest[0].Name, name: rest[0].Name}, true
+			for _, p := range rest[1:] {
+				if x, ok = b.access(p.Span, x, p); !ok {
+					return x, false, true
+				}
+			}
+			return x, true, true
 		}
 	}
 	if len(parts) != 1 || parts[0].Quoted || !bareWords[strings.ToLower(parts[0].Name)] {
@@ -309,14 +322,23 @@ func (b *Binder) nameParts(n ast.Name, v *env) ([]ast.Ident, bool) {
 	if n.Dynamic == nil {
 		return n.Parts, true
 	}
+	diags := b.diags
 	x, ok := b.expr(n.Dynamic, plain(&scope{}, "IDENTIFIER"))
-	if !ok {
-		return nil, false
+	var val *column.Vector
+	if ok {
+		val, ok = b.constant(x.e)
 	}
-	val, ok := b.constant(x.e)
-	if !ok || x.typ().Kind != schema.String || val.IsNull(0) {
-		b.fail(n.Span, "NOT_A_CONSTANT_STRING.NOT_CONSTANT",
-			"The expression used for the routine or clause IDENTIFIER must be a constant STRING which is NOT NULL.")
+	class := diag.Code("")
+	switch {
+	case !ok:
+		class, b.diags = "NOT_A_CONSTANT_STRING.NOT_CONSTANT", diags
+	case x.typ().Kind != schema.String:
+		class = "NOT_A_CONSTANT_STRING.WRONG_TYPE"
+	case val.IsNull(0):
+		class = "NOT_A_CONSTANT_STRING.NULL"
+	}
+	if class != "" {
+		b.fail(n.Span, class, "The expression used for the routine or clause IDENTIFIER must be a constant STRING which is NOT NULL.")
 		return nil, false
 	}
 	names, ok := parse.SplitName(string(val.Str(0)))

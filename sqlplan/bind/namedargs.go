@@ -25,6 +25,11 @@ type namedParam struct {
 
 // namedArgs brings named arguments into the function's order.
 func (b *Binder) namedArgs(e *ast.Call, name string) ([]ast.Expr, bool) {
+	return b.placeArgs(e, name, namedParams[name])
+}
+
+// placeArgs puts the arguments of a call into the order of the parameters.
+func (b *Binder) placeArgs(e *ast.Call, name string, params []namedParam) ([]ast.Expr, bool) {
 	first := -1
 	for i, a := range e.Args {
 		if _, ok := a.(*ast.NamedArg); ok && first < 0 {
@@ -38,12 +43,11 @@ func (b *Binder) namedArgs(e *ast.Call, name string) ([]ast.Expr, bool) {
 	if first < 0 {
 		return e.Args, true
 	}
-	params := namedParams[name]
 	if params == nil {
 		b.fail(e.Span, "NAMED_PARAMETERS_NOT_SUPPORTED", "Named parameters are not supported for function `%s`.", name)
 		return nil, false
 	}
-	out := make([]ast.Expr, len(params))
+	out := make([]ast.Expr, max(len(params), first))
 	copy(out, e.Args[:first])
 	for _, a := range e.Args[first:] {
 		if !b.placeNamed(a.(*ast.NamedArg), name, params, out) {

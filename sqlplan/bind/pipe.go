@@ -28,8 +28,14 @@ func (b *Binder) pipe(p *ast.Pipe, up enclosing) (logical.Node, *scope) {
 	case *ast.PipeSelect:
 		return b.selectFrom(op.Select, nil, n, in)
 	case *ast.PipeExtend:
+		for _, it := range op.Items {
+			if _, ok := it.(*ast.Star); ok {
+				b.fail(it.Range(), "INVALID_USAGE_OF_STAR_OR_REGEX", "Invalid usage of '*' in expression `pipeexpression`.")
+				return nil, broken
+			}
+		}
 		items := append([]ast.Expr{&ast.Star{}}, op.Items...)
-		return b.selectFrom(&ast.Select{Pos: op.Pos, Items: items}, nil, n, in)
+		return b.pipeSelect("EXTEND", &ast.Select{Pos: op.Pos, Items: items}, n, in)
 	case *ast.PipeSet:
 		return b.pipeSet(op, n, in)
 	case *ast.PipeDrop:
@@ -73,10 +79,38 @@ func (b *Binder) pipe(p *ast.Pipe, up enclosing) (logical.Node, *scope) {
 	panic("bug: bind: unknown pipe operator")
 }
 
+// pipeSelect binds a SELECT that stands for a pipe operator.
+func (b *Binder) pipeSelect(clause string, sel *ast.Select, n logical.Node, in *scope) (logical.Node, *scope) {
+	return b.runSelect(&core{b: b, sel: sel, node: n, in: in, ok: n != nil, pipe: clause}, nil)
+}
+
+// refuseAggregates reports the aggregates of a pipe operator that takes none.
+func (c *core) refuseAggregates() {
+	if c.pipe == "" {
+		return
+	}
+	for i, it := range c.items {
+		if it.gen != nil || !hasAgg(it.e) {
+			continue
+		}
+		r := c.sel.Span
+		if i < len(c.list) && c.list[i].x != nil {
+			r = c.list[i].x.Range()
+		}
+		c.b.fail(r, "PIPE_OPERATOR_CONTAINS_AGGREGATE_FUNCTION",
+			"Aggregate function %s is not allowed when using the pipe operator |> %s clause; please use the pipe operator |> AGGREGATE clause instead.", it.text, c.pipe)
+		c.ok = false
+	}
+}
+
 // pipeSet replaces columns in place.
 func (b *Binder) pipeSet(op *ast.PipeSet, n logical.Node, in *scope) (logical.Node, *scope) {
 	for _, set := range op.Sets {
 		name := set.Name.Last()
+		if len(set.Name.Parts) > 1 {
+			b.fail(set.Name.Span, "_LEGACY_ERROR_TEMP_0035", "Operation not allowed: SQL pipe syntax |> SET operator with multi-part assignment key (only single-part keys are allowed).")
+			return nil, &scope{broken: true}
+		}
 		var items []ast.Expr
 		hit := false
 		for _, c := range in.visible() {
@@ -92,7 +126,7 @@ func (b *Binder) pipeSet(op *ast.PipeSet, n logical.Node, in *scope) (logical.No
 			return nil, &scope{broken: true}
 		}
 		var s *scope
-		n, s = b.selectFrom(&ast.Select{Pos: op.Pos, Items: items}, nil, n, in)
+		n, s = b.pipeSelect("SET", &ast.Select{Pos: op.Pos, Items: items}, n, in)
 		if n == nil {
 			return nil, s
 		}
@@ -106,17 +140,32 @@ func (b *Binder) pipeSet(op *ast.PipeSet, n logical.Node, in *scope) (logical.No
 func (b *Binder) pipeAggregate(op *ast.PipeAggregate, n logical.Node, in *scope) (logical.Node, *scope) {
 	sel := &ast.Select{Pos: op.Pos, GroupBy: op.GroupBy}
 	if op.GroupBy != nil {
+		var items []ast.GroupItem
 		for _, g := range op.GroupBy.Items {
 			if g.Kind != ast.GroupExpr {
 				b.notYet(g.Span, "grouping sets in |> AGGREGATE")
 				return nil, &scope{broken: true}
 			}
-			sel.Items = append(sel.Items, g.X)
+			x, ok := b.pipeOrdinal(g.X, in)
+			if !ok {
+				return nil, &scope{broken: true}
+			}
+			items = append(items, ast.GroupItem{Pos: g.Pos, Kind: g.Kind, X: x})
+			sel.Items = append(sel.Items, x)
 		}
+		by := *op.GroupBy
+		by.Items = items
+		sel.GroupBy = &by
 	}
 	for _, it := range op.Items {
 		probe := *b
 		x, ok := probe.expr(it, &env{scope: in, clause: "AGGREGATE", agg: true, win: true})
+		b.next = max(b.next, probe.next)
+		if ok && hasWindow(x.e) {
+			b.fail(it.Range(), "UNSUPPORTED_FEATURE.PIPE_OPERATOR_AGGREGATE_UNSUPPORTED_CASE",
+				"The SQL pipe operator syntax with aggregation (using |> AGGREGATE) does not support window functions; please update the query to move the window functions to a subsequent |> SELECT operator instead.")
+			return nil, &scope{broken: true}
+		}
 		if ok && !hasAgg(x.e) {
 			b.fail(it.Range(), "PIPE_OPERATOR_AGGREGATE_EXPRESSION_CONTAINS_NO_AGGREGATE_FUNCTION",
 				"Non-grouping expression %s is provided as an argument to the |> AGGREGATE pipe operator but does not contain any aggregate function; please update it to include an aggregate function and then retry the query again.", x.text)
@@ -132,4 +181,19 @@ func (b *Binder) pipeAggregate(op *ast.PipeAggregate, n logical.Node, in *scope)
 		sel.Having = nil
 	}
 	return b.selectFrom(sel, nil, n, in)
+}
+
+// pipeOrdinal turns the number of a grouping into that column of the input.
+func (b *Binder) pipeOrdinal(x ast.Expr, in *scope) (ast.Expr, bool) {
+	i, is := ordinal(x)
+	if !is {
+		return x, true
+	}
+	cols := in.visible()
+	if i < 1 || i > len(cols) {
+		b.fail(x.Range(), "GROUP_BY_POS_OUT_OF_RANGE", "GROUP BY position %d is not in select list (valid range is [1, %d]).", i, len(cols))
+		return nil, false
+	}
+	pos := ast.Pos{Span: x.Range()}
+	return &ast.Column{Pos: pos, Name: ast.Name{Pos: pos, Parts: []ast.Ident{{Pos: pos, Name: cols[i-1].attr.Name}}}}, true
 }

@@ -33,7 +33,7 @@ func (b *Binder) pivot(p *ast.Pivot, n logical.Node, s *scope) (logical.Node, *s
 	if !ok || !good {
 		return nil, broken
 	}
-	values, ok := b.pivotValues(p, cols)
+	values, ok := b.pivotValues(p, cols, s)
 	if !ok {
 		return nil, broken
 	}
@@ -145,8 +145,14 @@ func (b *Binder) pivotAggregates(p *ast.Pivot, v *env) (out []bound, names []str
 }
 
 // pivotValues binds the constants of IN, cast to the pivot columns' types.
-func (b *Binder) pivotValues(p *ast.Pivot, cols []bound) ([]pivotValue, bool) {
+func (b *Binder) pivotValues(p *ast.Pivot, cols []bound, in *scope) ([]pivotValue, bool) {
 	var out []pivotValue
+	for _, c := range cols {
+		if !groupable(c.typ()) {
+			b.fail(p.Span, "INCOMPARABLE_PIVOT_COLUMN", "Invalid pivot column `%s`. Pivot columns must be comparable.", c.columnName())
+			return nil, false
+		}
+	}
 	for _, e := range p.Values {
 		x, name := e, ""
 		if a, ok := e.(*ast.Alias); ok && len(a.Names) == 1 {
@@ -156,7 +162,7 @@ func (b *Binder) pivotValues(p *ast.Pivot, cols []bound) ([]pivotValue, bool) {
 		if row, ok := ast.Unparen(x).(*ast.Row); ok && len(cols) > 1 {
 			items = row.Items
 		}
-		vals, ok := b.exprs(items, plain(&scope{}, "PIVOT"))
+		vals, ok := b.exprs(items, plain(&scope{cols: in.cols}, "PIVOT"))
 		if !ok {
 			return nil, false
 		}

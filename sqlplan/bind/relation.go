@@ -447,6 +447,13 @@ func (b *Binder) tableFunc(f *ast.TableFunc, up enclosing) (logical.Node, *scope
 			return nil, broken
 		}
 	}
+	if u := b.userFunction(f.Name.Strings()); u != nil && !f.Stream {
+		if u.Table {
+			return b.userTable(f, u, up)
+		}
+		b.fail(f.Name.Span, "NOT_A_TABLE_FUNCTION", "%s appears as a table function here, but the function was defined as a scalar function.", quoteNames(f.Name.Strings()))
+		return nil, broken
+	}
 	req := Request{Parts: f.Name.Strings(), Function: true, Stream: f.Stream, Options: map[string]string{}, Place: b.text.Span(f.Span)}
 	for i, a := range f.Args {
 		if !b.option(a, i, req.Options) {

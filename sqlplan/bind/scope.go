@@ -40,7 +40,6 @@ type col struct {
 // outerRefs collects the columns of outer queries that a subquery reads.
 type outerRefs struct {
 	attrs []logical.Attr
-	up    *outerRefs // of the enclosing subquery
 }
 
 func (o *outerRefs) add(a logical.Attr) {
@@ -121,15 +120,6 @@ func (s *scope) visible() []col {
 	return out
 }
 
-// attrs lists the columns that * gives as attributes.
-func (s *scope) attrs() []logical.Attr {
-	var out []logical.Attr
-	for _, c := range s.visible() {
-		out = append(out, c.attr)
-	}
-	return out
-}
-
 // names lists what could have been meant, for suggestions.
 func (s *scope) names() []string {
 	var out []string
@@ -164,17 +154,6 @@ func scopeOf(attrs []logical.Attr, quals []string) *scope {
 		s.cols = append(s.cols, col{attr: a, quals: quals})
 	}
 	return s
-}
-
-// join puts two scopes side by side.
-func (s *scope) join(o *scope) *scope {
-	return &scope{
-		cols:   append(append([]col(nil), s.cols...), o.cols...),
-		outer:  s.outer,
-		outers: s.outers,
-		around: s.around,
-		broken: s.broken || o.broken,
-	}
 }
 
 // unresolved reports a column that is not there, with suggestions.

@@ -41,7 +41,10 @@ type core struct {
 	having logical.Expr
 	qual   logical.Expr
 	order  []orderKey
-	ok     bool
+	// pipe names the pipe operator that this SELECT stands for and that takes
+	// no aggregates.
+	pipe string
+	ok   bool
 }
 
 // entry is one item of the select list after * was expanded.
@@ -67,7 +70,12 @@ func (b *Binder) selectQuery(sel *ast.Select, tail *ast.Tail, up enclosing) (log
 
 // selectFrom binds a SELECT over a bound FROM.
 func (b *Binder) selectFrom(sel *ast.Select, tail *ast.Tail, node logical.Node, in *scope) (logical.Node, *scope) {
-	c := &core{b: b, sel: sel, node: node, in: in, ok: node != nil}
+	return b.runSelect(&core{b: b, sel: sel, node: node, in: in, ok: node != nil}, tail)
+}
+
+// runSelect runs the methods of a core in order.
+func (b *Binder) runSelect(c *core, tail *ast.Tail) (logical.Node, *scope) {
+	sel, in := c.sel, c.in
 	c.times = &timeWindows{in: in}
 	c.where()
 	c.env = &env{scope: in, clause: "SELECT", agg: true, win: true, times: c.times, windows: namedWindows(sel.Windows, tail), last: c.lateral}
@@ -76,6 +84,7 @@ func (b *Binder) selectFrom(sel *ast.Select, tail *ast.Tail, node logical.Node, 
 		c.groupBy()
 	}
 	c.bindItems()
+	c.refuseAggregates()
 	if sel.GroupBy != nil && sel.GroupBy.All && c.ok {
 		c.groupAll()
 	}

@@ -1,11 +1,13 @@
 package bind
 
 import (
+	"strconv"
 	"strings"
 
 	"pipelines/sqlplan/ast"
 	"pipelines/sqlplan/funcs"
 	"pipelines/sqlplan/logical"
+	"pipelines/tables/column"
 	"pipelines/tables/schema"
 )
 
@@ -33,6 +35,10 @@ func (b *Binder) over(e *ast.Call, name string, v *env) (bound, bool) {
 	} else if agg := lookupAggregate(name); agg != nil {
 		txt, ok = b.overAggregate(e, name, agg, w, v)
 	} else {
+		if lookupScalar(name) == nil && specialForm(name) == nil && generatorOf(name) == nil && b.userFunction(strings.Split(name, ".")) == nil {
+			b.unknownRoutine(e, name)
+			return bound{}, false
+		}
 		b.fail(e.Span, "UNSUPPORTED_EXPR_FOR_WINDOW", "Expression %q not supported within a window function.", name)
 		return bound{}, false
 	}
@@ -63,6 +69,10 @@ func (b *Binder) windowSpec(w *ast.Window, v *env) (*ast.Window, bool) {
 
 // rankCall binds a ranking or offset function.
 func (b *Binder) rankCall(e *ast.Call, name string, fn *funcs.WindowFunction, w *winExpr, v *env) (string, bool) {
+	if e.Nulls != ast.DefaultNulls && name != "lag" && name != "lead" && name != "nth_value" {
+		b.noNullTreatment(e, name)
+		return "", false
+	}
 	inner := *v
 	inner.inWin = true
 	args, ok := b.exprs(e.Args, &inner)
@@ -179,12 +189,49 @@ func (b *Binder) frame(e *ast.Call, spec *ast.Window, w *winExpr, v *env) bool {
 	if !ok || !ok2 {
 		return false
 	}
-	if fr.Start.Kind > fr.End.Kind || fr.Start.Kind == logical.UnboundedFollowing || fr.End.Kind == logical.UnboundedPreceding {
+	if fr.Start.Kind == logical.UnboundedFollowing || fr.End.Kind == logical.UnboundedPreceding {
+		b.fail(spec.Frame.Span, "DATATYPE_MISMATCH.SPECIFIED_WINDOW_FRAME_INVALID_BOUND",
+			"Window frame upper bound %q does not follow the lower bound %q.", b.boundText(fr.End), b.boundText(fr.Start))
+		return false
+	}
+	if fr.Start.Kind > fr.End.Kind && (fr.Start.Offset != nil && fr.End.Offset != nil) || aboveEnd(fr) {
 		b.fail(spec.Frame.Span, "DATATYPE_MISMATCH.SPECIFIED_WINDOW_FRAME_WRONG_COMPARISON",
 			"The lower bound of a window frame must be less than or equal to the upper bound.")
 		return false
 	}
 	return true
+}
+
+// aboveEnd reports a frame whose offsets are the wrong way round.
+func aboveEnd(fr *logical.Frame) bool {
+	a, ok := signedOffset(fr.Start)
+	z, ok2 := signedOffset(fr.End)
+	return ok && ok2 && a > z
+}
+
+// signedOffset is a bound with an integer offset relative to the row.
+func signedOffset(f logical.FrameBound) (int64, bool) {
+	l, ok := f.Offset.(*logical.Literal)
+	if !ok {
+		return 0, false
+	}
+	var n int64
+	switch v := column.At(l.Value, 0).(type) {
+	case int8:
+		n = int64(v)
+	case int16:
+		n = int64(v)
+	case int32:
+		n = int64(v)
+	case int64:
+		n = v
+	default:
+		return 0, false
+	}
+	if f.Kind == logical.Preceding {
+		n = -n
+	}
+	return n, true
 }
 
 func defaultFrame(w *winExpr) logical.Frame {
@@ -224,7 +271,7 @@ func (b *Binder) frameBound(x ast.Bound, unit logical.FrameUnit, w *winExpr, v *
 		if want, ok = b.rangeType(x, y, w); !ok {
 			return out, false
 		}
-	} else if !y.typ().IsInteger() {
+	} else if y.typ().Kind != schema.Int32 {
 		b.fail(x.X.Range(), "DATATYPE_MISMATCH.SPECIFIED_WINDOW_FRAME_UNACCEPTED_TYPE",
 			`The data type "%s" of a ROWS bound is not "INT".`, y.typ().SQL())
 		return out, false
@@ -254,12 +301,18 @@ func (b *Binder) rangeType(x ast.Bound, y bound, w *winExpr) (schema.Type, bool)
 	switch {
 	case k.IsNumeric() && o.IsNumeric():
 		return k, true
-	case k.Kind == schema.Date && (o.IsInteger() || o.Kind == schema.DayTimeInterval || o.Kind == schema.YearMonthInterval):
+	case k.Kind == schema.Date && (o.Kind == schema.Int32 || o.Kind == schema.DayTimeInterval || o.Kind == schema.YearMonthInterval):
 		return o, true
 	case (k.Kind == schema.Timestamp || k.Kind == schema.TimestampNTZ) && isIntervalType(o):
 		return o, true
 	case k.Kind == o.Kind && isIntervalType(o):
 		return k, true
+	case k.IsNumeric() && o.Kind == schema.String:
+		return k, true
+	case o.IsNumeric() && k.Kind != schema.String || isIntervalType(o):
+		b.fail(r, "DATATYPE_MISMATCH.RANGE_FRAME_INVALID_TYPE",
+			`The data type "%s" used in the order specification does not support the data type "%s" which is used in the range frame.`, k.SQL(), o.SQL())
+		return k, false
 	}
 	b.fail(r, "DATATYPE_MISMATCH.SPECIFIED_WINDOW_FRAME_UNACCEPTED_TYPE",
 		`The data type of the window frame bound is expected to fit "%s", but it is "%s".`, k.SQL(), o.SQL())
@@ -280,12 +333,30 @@ func (b *Binder) windowText(w *winExpr) string {
 		parts = append(parts, "ORDER BY "+strings.Join(w.keyTexts, ", "))
 	}
 	fr := w.call.Frame
+	if fn := w.call.Fn; fn != nil && (fn.Kind == funcs.Lag || fn.Kind == funcs.Lead) {
+		at := b.offsetText(w)
+		return strings.Join(append(parts, "ROWS BETWEEN "+at+" FOLLOWING AND "+at+" FOLLOWING"), " ")
+	}
 	unit := "ROWS"
 	if fr.Unit == logical.Range {
 		unit = "RANGE"
 	}
 	parts = append(parts, unit+" BETWEEN "+b.boundText(fr.Start)+" AND "+b.boundText(fr.End))
 	return strings.Join(parts, " ")
+}
+
+// offsetText is the offset of lag and lead as a row number ahead.
+func (b *Binder) offsetText(w *winExpr) string {
+	n := int64(1)
+	if len(w.call.Args) > 1 {
+		if v, ok := b.constant(w.call.Args[1]); ok && !v.IsNull(0) {
+			n, _ = signedOffset(logical.FrameBound{Kind: logical.Following, Offset: &logical.Literal{Value: v}})
+		}
+	}
+	if w.call.Fn.Kind == funcs.Lag {
+		n = -n
+	}
+	return strconv.FormatInt(n, 10)
 }
 
 func (b *Binder) boundText(f logical.FrameBound) string {

@@ -173,7 +173,7 @@ func commonNumeric(s *Session, a, b schema.Type) schema.Type {
 // promoteString finds the common type of a string and something else.
 func promoteString(s *Session, a, b schema.Type) (schema.Type, bool) {
 	if a.Kind == schema.String {
-		a, b = b, a
+		a = b
 	}
 	if a.IsNested() || a.Kind == schema.Variant || a.Kind == schema.CalendarInterval && s.ANSI {
 		return schema.Type{}, false

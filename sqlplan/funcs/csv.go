@@ -72,7 +72,6 @@ func bindFromCSV(s *Session, args []Arg) (*Bound, error) {
 // csvReader is the scratch of from_csv.
 type csvReader struct {
 	d      *csv.Decoder
-	texts  []int32 // rows that have a text
 	failed []badRow
 }
 

@@ -33,10 +33,6 @@ func boolean(v bool) *logical.Literal {
 	return &logical.Literal{Value: column.Constant(schema.Of(schema.Boolean), 1, v)}
 }
 
-func null(t schema.Type) *logical.Literal {
-	return &logical.Literal{Value: column.NullVector(nil, t, 1)}
-}
-
 // passing projects exactly the columns.
 func passing(n logical.Node, attrs []logical.Attr) *logical.Project {
 	p := &logical.Project{Input: n}
