@@ -16,6 +16,7 @@ import (
 var misplacedAggregates = map[string]diag.Code{
 	"WHERE": "INVALID_WHERE_CONDITION", "GROUP BY": "GROUP_BY_AGGREGATE",
 	"QUALIFY": "UNRESOLVED_COLUMN.WITH_SUGGESTION",
+	"VALUES":  "INVALID_INLINE_TABLE.CANNOT_EVALUATE_EXPRESSION_IN_INLINE_TABLE",
 }
 
 // argEnv is the environment of an aggregate's arguments.
