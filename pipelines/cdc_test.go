@@ -419,6 +419,23 @@ streaming_tables:
 	wantRows(t, dir, "out", "1|5", "2|5", "3|5", "<nil>|5")
 }
 
+// Stored changes are read as the columns of today.
+func TestKeyedWidening(t *testing.T) {
+	text := "name: w\nstorage: ./state\nsources:\n  - {name: s, format: json, path: data, schema: \"id INT, v DECIMAL(%s), w STRING, seq INT\"}\nstreaming_tables:\n  - name: out\n    auto_cdc: {source: s, keys: [id], sequence_by: seq, ignore_null_updates: true, columns: [id, v%s]}\n"
+	dir := project(t, map[string]string{"pipeline.yml": fmt.Sprintf(text, "10,2", "")})
+	write(t, dir, "data/1.json", `{"id":1,"v":1.25,"w":"x","seq":1}`)
+	good(t, dir, RunOptions{})
+	write(t, dir, "pipeline.yml", fmt.Sprintf(text, "30,2", ", w"))
+	write(t, dir, "data/2.json", `{"id":1,"w":"y","seq":2}`)
+	good(t, dir, RunOptions{})
+	wantRows(t, dir, "out", "1|{0 125}|y")
+	write(t, dir, "pipeline.yml", fmt.Sprintf(text, "30,2", ""))
+	write(t, dir, "data/3.json", `{"id":1,"seq":3}`)
+	if err := run(t, dir, RunOptions{}).Flows[0].Err; err == nil || !strings.Contains(err.Error(), "column w is no longer written") {
+		t.Error(err)
+	}
+}
+
 // Lanes are kept where an epoch has one row of each key.
 func TestOnePerKey(t *testing.T) {
 	for sql, want := range map[string]bool{

@@ -111,7 +111,8 @@ func (s *keyedState) readLayout(text, want string) (layout, error) {
 
 // widens reports whether values of one type are read as another.
 func widens(from, to schema.Type) bool {
-	return from.SameShape(to) || from.IsInteger() && to.IsInteger() && from.Kind <= to.Kind
+	wider := from.Kind == schema.Decimal && to.Kind == schema.Decimal && from.Scale == to.Scale && from.Precision <= to.Precision
+	return wider || from.SameShape(to)
 }
 
 // load appends the stored changes of the keys of r, whose numbers are in
@@ -208,7 +209,7 @@ func (s *keyedState) loadRow(r *keyedRows, l *layout, value []byte) ([]byte, err
 		if value, err = column.DecodeValue(value, old); err != nil {
 			return nil, err
 		}
-		column.AppendValue(v, wide(column.At(old, 0)))
+		column.AppendValue(v, column.At(old, 0)) // the unscaled value
 	}
 	for c, v := range r.cols {
 		if !slices.Contains(seen, c) {
@@ -216,21 +217,6 @@ func (s *keyedState) loadRow(r *keyedRows, l *layout, value []byte) ([]byte, err
 		}
 	}
 	return value, nil
-}
-
-// wide makes an integer fit AppendValue's integer of any kind.
-func wide(x any) any {
-	switch x := x.(type) {
-	case int8:
-		return int(x)
-	case int16:
-		return int(x)
-	case int32:
-		return int(x)
-	case int64:
-		return int(x)
-	}
-	return x
 }
 
 // allKeys gives r the numbers of all keys in the state.
