@@ -38,15 +38,6 @@ streaming_tables:
 	return dir
 }
 
-// fresh runs the project from nothing.
-func fresh(t testing.TB, dir string, o pipelines.RunOptions) {
-	t.Helper()
-	if err := os.RemoveAll(filepath.Join(dir, "state")); err != nil {
-		t.Fatal(err)
-	}
-	run(t, dir, o)
-}
-
 func TestB45(t *testing.T) {
 	dir := source(t, "csv", "i INT, x STRING", `header: "true", mode: FAILFAST`)
 	var b strings.Builder

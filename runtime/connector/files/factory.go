@@ -135,10 +135,14 @@ func (o *Options) place(path string) error {
 // infers both.
 func (o *Options) resolveSchema(ctx context.Context, c connector.SourceConfig) error {
 	var keys []string
-	if o.Single == "" && !o.Recursive {
+	// Without folders there are no partitions; a listing only to learn that costs
+	// as much as the one that finds new files.
+	if o.Single == "" && !o.Recursive && !noSubfolders(o.Root) {
 		err := o.names(ctx, func(key string) bool {
-			keys = append(keys, key)
-			return c.Schema == nil || strings.Contains(key, "=")
+			if c.Schema == nil || strings.Contains(key, "=") {
+				keys = append(keys, key)
+			}
+			return true
 		})
 		if err != nil && !errors.Is(err, stores.ErrNotExist) {
 			return fmt.Errorf("list %s: %w", o.Root, err)

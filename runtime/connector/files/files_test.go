@@ -17,6 +17,7 @@ import (
 	"pipelines/runtime/connector/connectortest"
 	"pipelines/runtime/connector/files"
 	"pipelines/runtime/stream"
+	"pipelines/spec/option"
 	"pipelines/stores"
 	"pipelines/stores/local"
 	"pipelines/tables/format/text"
@@ -318,6 +319,47 @@ func TestPartitions(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "day=tomorrow") {
 		t.Errorf("%v", err)
 	}
+}
+
+// TestPartitionsAppear: folders are found where there are any, and a folder of
+// files alone has none.
+func TestPartitionsAppear(t *testing.T) {
+	columns := func(f *folder) string {
+		t.Helper()
+		fac := files.Factory(text.New(), func(root string) (stores.Reader, error) { return local.Open(root, local.Options{ReadOnly: true}) })
+		vals, list := option.NewSet("text", fac.Fields...).Decode(nil, option.Context{})
+		if list.HasErrors() {
+			t.Fatal(list)
+		}
+		o, err := fac.Open(t.Context(), connector.SourceConfig{Path: f.dir, Schema: &line, Options: vals, Texts: map[string]string{}, Location: time.UTC})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(o.Schema.Names(), " ")
+	}
+	f := newFolder(t)
+	if got := columns(f); got != "value" {
+		t.Errorf("empty: %s", got)
+	}
+	f.put("a")
+	if got := columns(f); got != "value" {
+		t.Errorf("files: %s", got)
+	}
+	f.put("day=1/b")
+	if got := columns(f); got != "value day" {
+		t.Errorf("folders: %s", got)
+	}
+}
+
+// TestLatePartition: a partition folder that comes later is said.
+func TestLatePartition(t *testing.T) {
+	f := newFolder(t)
+	w := f.follow(nil)
+	w.want(f.put("a"))
+	w.said()
+	b := f.put("day=2/b")
+	w.want(b)
+	w.said("day=2/b is in a partition folder")
 }
 
 // counted counts the looks at single files.

@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"pipelines/runtime/connector"
@@ -51,7 +52,13 @@ func (s *Source) Pin(ctx context.Context) error {
 	s.ledger.fold()
 	known := s.ledger.walk()
 	look := !s.checked && s.ledger.len() <= changedLooks
+	surprise := len(s.o.Partition) == 0 && !s.o.Recursive
 	err := s.o.names(ctx, func(key string) bool {
+		if surprise && strings.IndexByte(key, '=') > 0 && strings.IndexByte(key, '/') > 0 && s.o.Pattern == "" {
+			// Partition columns are fixed when the source is opened (F-09).
+			s.notes = append(s.notes, fmt.Sprintf("%s is in a partition folder that was not there when the source was opened, or is a link: its columns are read at the next start, or not at all", path.Join(s.o.Root, key)))
+			surprise = false
+		}
 		if !known(s.o.identity(key)) {
 			fresh = append(fresh, key)
 		} else if look {
