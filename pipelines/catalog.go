@@ -180,6 +180,9 @@ func (c *catalogOf) table(d *dataset, r sqlplan.Request) (sqlplan.Answer, error)
 		return sqlplan.Answer{}, classError("STREAM_OF_MATERIALIZED_VIEW", fmt.Sprintf(
 			"%s is a materialized view: each run replaces its rows, and a stream cannot take rows back; read it without STREAM, or set on_upstream_reset: reread or skip", d.shown()))
 	}
+	if r.Stream && c.reader != nil && c.reader.isTable() {
+		c.a.streamOfKeyed(d, c.reader, r.Place)
+	}
 	rel := &logical.Relation{ID: relationID(d.id(), r), Name: d.name, Schema: d.done.schema, Streaming: r.Stream, Handle: handle{dataset: d}}
 	return sqlplan.Answer{Relation: rel}, nil
 }

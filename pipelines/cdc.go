@@ -188,6 +188,19 @@ func (a *analyzer) upsertFlow(d *dataset, f *flow) {
 	f.keyed = k
 }
 
+// streamOfKeyed warns of a stream that ends when its table replaces a row.
+func (a *analyzer) streamOfKeyed(d, reader *dataset, at diag.Span) {
+	if keyedText(d) == "" || reader.onReset == "skip" {
+		return
+	}
+	file := reader.file
+	if file != nil && file.Name != at.File {
+		file = nil // it stands in a view of another file
+	}
+	x := diag.AtSpan(file, at, "STREAM_OF_KEYED_TABLE", fmt.Sprintf("%s replaces rows by key: the stream of %s ends at the first row that is replaced", d.shown(), reader.shown()))
+	a.list = append(a.list, x.WithHint("read it without STREAM in a materialized view, or set on_upstream_reset: skip to take only rows that are added").Warn())
+}
+
 // keyedSink opens the target of a flow that keeps it by key.
 func (u *update) keyedSink(t *task, o builtin.TableSinkOptions) connector.Sink {
 	k := t.f.keyed
