@@ -365,3 +365,19 @@ func compare(t testing.TB, what string, got, want []string) {
 		t.Errorf("%s: and %d rows more", what, bad-5)
 	}
 }
+
+func countLines(t testing.TB, path string) int {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes.Count(text, []byte{'\n'})
+}
+
+func remove(t testing.TB, path string) {
+	t.Helper()
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+}
