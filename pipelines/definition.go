@@ -104,14 +104,8 @@ func (d *dataset) id() string { return strings.ToLower(strings.Join(d.name, ".")
 // shown is the name in messages: without the project's own catalog.
 func (d *dataset) shown() string { return d.name[len(d.name)-1] }
 
-// fullFlowName is how events name a flow.
-func (f *flow) fullName() string { return f.name }
-
 // isTable reports whether the dataset holds rows.
 func (d *dataset) isTable() bool { return d.kind.IsTable() }
-
-// textSpan is the place of a whole text.
-func textSpan(t *diag.Text) diag.Span { return t.Span(diag.Range{End: len(t.Body)}) }
 
 // clock is how the package reads time.
 type clock func() time.Time

@@ -57,6 +57,6 @@ func (u *update) clearSpill() error {
 		return err
 	}
 	// What other pipelines have there keeps the folder above.
-	os.Remove(filepath.Dir(dir)) //nolint:errcheck // see above
+	_ = os.Remove(filepath.Dir(dir)) // see above
 	return nil
 }

@@ -74,7 +74,6 @@ type Gen struct {
 	hotURL  [4]string
 	chans   []string
 	urls    []string
-	scratch []byte
 	lastMs  int64
 	lastTxt [23]byte
 }

@@ -184,7 +184,7 @@ func checkFile(path string) (map[string]*total, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open checkpoint: %w", err)
 	}
-	defer f.Close() //nolint:errcheck // read only
+	defer func() { _ = f.Close() }() // read only
 	if err := waitForLock(f, lockWait); err != nil {
 		return nil, fmt.Errorf("open checkpoint %s: %w", path, err)
 	}

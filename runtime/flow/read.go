@@ -67,7 +67,7 @@ type job struct {
 }
 
 type readCounts struct {
-	input, corrupt, dropped atomic.Int64
+	corrupt, dropped atomic.Int64
 }
 
 // readAll reads every scan of the epoch, phase by phase.

@@ -11,9 +11,8 @@ import (
 // number, type and length of columns, order of the selection, rows after the
 // end of the step.
 type checked struct {
-	out   port
-	want  []logical.Attr
-	ended bool
+	out  port
+	want []logical.Attr
 }
 
 func (c *checked) push(lane int, b *column.Batch) error {

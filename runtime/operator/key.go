@@ -87,7 +87,6 @@ type wordWriter struct {
 	rows []int32
 	word int
 	bit  int
-	pos  []int32
 }
 
 // load writes the keys of rows (one key each) to dst, stride words a key.

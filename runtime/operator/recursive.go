@@ -24,7 +24,6 @@ type recursion struct {
 
 	mu        sync.Mutex // guards below while the anchor is read
 	now, next *rowStore
-	ids       []int32
 	sel       []int32
 	total     int64
 	epoch     stream.Step

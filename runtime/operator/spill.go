@@ -113,9 +113,9 @@ func (p *Plan) closeSpill(s *spillFile) {
 	p.spillMu.Lock()
 	defer p.spillMu.Unlock()
 	delete(p.spills, s)
-	s.f.Close() //nolint:errcheck // see above
+	_ = s.f.Close() // see above
 	if s.path != "" {
-		os.Remove(s.path) //nolint:errcheck // the next start removes it
+		_ = os.Remove(s.path) // the next start removes it
 	}
 }
 

@@ -180,7 +180,7 @@ func FuzzParseInterval(f *testing.F) {
 	f.Add("-1.5 seconds")
 	f.Fuzz(func(t *testing.T, s string) {
 		if iv, err := ParseInterval(s); err == nil {
-			iv.Duration()
+			_, _ = iv.Duration()
 		}
 		if n, err := ParseBytes(s); err == nil && n < 0 {
 			t.Errorf("%q has %d bytes", s, n)

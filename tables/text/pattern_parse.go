@@ -2,14 +2,14 @@ package text
 
 // parts are the fields that a parse has found.
 type parts struct {
-	set                                  uint32 // bit by field
-	year, month, day, dayOfYear, quarter int
-	era                                  int // 0 BC, 1 AD
-	hour, hour12, ampm, minute, second   int
-	micro                                int
-	offset                               int
-	zone                                 *Zone
-	hasOffset, hasZone                   bool
+	set                                uint32 // bit by field
+	year, month, day, dayOfYear        int
+	era                                int // 0 BC, 1 AD
+	hour, hour12, ampm, minute, second int
+	micro                              int
+	offset                             int
+	zone                               *Zone
+	hasOffset, hasZone                 bool
 }
 
 func (t *parts) has(f field) bool { return t.set&(1<<f) != 0 }

@@ -215,7 +215,7 @@ func (r *leafReader) loadPage(body int64) error {
 		return err
 	}
 	switch r.page.encoding {
-	case pqformat.RLEDictionary, pqformat.PlainDictionary:
+	case pqformat.RLEDictionary, pqformat.PlainDictionary: //lint:ignore SA1019 old writers use it
 		if !r.hasDict {
 			return fmt.Errorf("a page refers to a dictionary that is not there")
 		}
