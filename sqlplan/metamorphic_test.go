@@ -1,0 +1,153 @@
+package sqlplan_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"pipelines/runtime/operator/optest"
+	"pipelines/spec/diag"
+	"pipelines/sqlplan"
+	"pipelines/sqlplan/logical"
+)
+
+// randomQueries is how many queries each test makes.
+const randomQueries = 250
+
+// result runs a query over the generator's tables; its rows come back as
+// sorted texts.
+func (g *generator) result(t *testing.T, sql string, o optest.Options, opts sqlplan.Options) []string {
+	t.Helper()
+	opts.Name = "t"
+	p, diags := sqlplan.Compile(diag.NewText("q.sql", sql), g, opts)
+	if p == nil {
+		t.Fatalf("%s\n%s", sql, report(diags))
+	}
+	in := optest.Input{}
+	scans := 0
+	node := logical.MapNode(p.Node, func(n logical.Node) logical.Node {
+		old, ok := n.(*logical.Scan)
+		if !ok {
+			return n
+		}
+		scan, rel := *old, *old.Relation // rewriting may repeat a scan: each has its input
+		rel.ID = fmt.Sprint("scan", scans)
+		scan.Relation = &rel
+		scans++
+		for _, r := range g.tables[rel.Name[0]] {
+			var out optest.Row
+			for _, f := range scan.Fields {
+				v := r[f]
+				if n, ok := v.(int64); ok {
+					v = int32(n)
+				}
+				out = append(out, v)
+			}
+			in[rel.ID] = append(in[rel.ID], out)
+		}
+		return &scan
+	})
+	rows, err := optest.Query(t, node, o, in)
+	if err != nil {
+		t.Fatalf("%s\n%v", sql, err)
+	}
+	var out []string
+	for _, r := range rows {
+		out = append(out, fmt.Sprint([]any(r)))
+	}
+	slices.Sort(out)
+	return out
+}
+
+func texts(rows []tuple) []string {
+	var out []string
+	for _, r := range rows {
+		out = append(out, fmt.Sprint([]any(r)))
+	}
+	slices.Sort(out)
+	return out
+}
+
+// TestRandom compares random queries with an evaluation row by row, under
+// several sizes of batches.
+func TestRandom(t *testing.T) {
+	for seed := range uint64(randomQueries) {
+		g := newGenerator(seed)
+		q := g.query()
+		for _, o := range []optest.Options{{BatchSize: 1}, {BatchSize: 3, Noise: true, Seed: seed}, {Dictionary: true}} {
+			if got, want := g.result(t, q.sql, o, sqlplan.Options{}), texts(q.rows); !slices.Equal(got, want) {
+				t.Fatalf("seed %d %+v\n%s\na %v\nb %v\ngot  %v\nwant %v", seed, o, q.sql, g.tables["a"], g.tables["b"], got, want)
+			}
+		}
+	}
+}
+
+// TestRulesOff demands the same rows with each rule that can be switched off.
+func TestRulesOff(t *testing.T) {
+	rules := []string{"fold", "prune", "collapse", "fields", "limits"}
+	for seed := range uint64(randomQueries / 2) {
+		g := newGenerator(seed)
+		q := g.query()
+		for _, r := range rules {
+			off := sqlplan.Options{Rules: map[string]bool{r: true}}
+			if got, want := g.result(t, q.sql, optest.Options{}, off), texts(q.rows); !slices.Equal(got, want) {
+				t.Fatalf("seed %d without %s\n%s\ngot  %v\nwant %v", seed, r, q.sql, got, want)
+			}
+		}
+	}
+}
+
+// TestSplit splits a query at a condition into the rows for which it is true,
+// false and unknown: together they are all rows.
+func TestSplit(t *testing.T) {
+	for seed := range uint64(randomQueries / 2) {
+		g := newGenerator(seed)
+		g.twoValued = true
+		s := g.from()
+		c := g.cond(s, 2).sql
+		all := "SELECT " + strings.Join(s.names, ", ") + " FROM " + s.sql
+		split := fmt.Sprintf("%s WHERE %s UNION ALL %s WHERE NOT %s UNION ALL %s WHERE (%s) IS NULL", all, c, all, c, all, c)
+		same(t, g, seed, all, split)
+		same(t, g, seed, all+" WHERE "+c, all+" WHERE "+c+" AND coalesce(1 = 1, true)")
+		same(t, g, seed, all+" WHERE "+c, "SELECT * FROM ("+all+") q WHERE true AND EXISTS (SELECT 1)"+" INTERSECT ALL ("+all+" WHERE "+c+")")
+	}
+}
+
+// TestSwap swaps the sides of joins.
+func TestSwap(t *testing.T) {
+	swapped := map[string]string{"JOIN": "JOIN", "LEFT JOIN": "RIGHT JOIN", "RIGHT JOIN": "LEFT JOIN", "FULL JOIN": "FULL JOIN"}
+	for seed := range uint64(randomQueries / 2) {
+		g := newGenerator(seed)
+		l, r := g.table("t"), g.table("u")
+		both := source{names: append(append([]string(nil), l.names...), r.names...), text: map[int]bool{2: true, 5: true}}
+		on := g.joinCond(both).sql
+		list := strings.Join(both.names, ", ")
+		for kind, other := range swapped {
+			same(t, g, seed, "SELECT "+list+" FROM "+l.sql+" "+kind+" "+r.sql+" ON "+on, "SELECT "+list+" FROM "+r.sql+" "+other+" "+l.sql+" ON "+on)
+		}
+	}
+}
+
+// TestOrderOfRows shuffles the tables.
+func TestOrderOfRows(t *testing.T) {
+	for seed := range uint64(randomQueries / 2) {
+		g := newGenerator(seed)
+		q := g.query()
+		for _, rows := range g.tables {
+			rand.New(rand.NewPCG(seed, 3)).Shuffle(len(rows), func(i, k int) { rows[i], rows[k] = rows[k], rows[i] })
+		}
+		if got, want := g.result(t, q.sql, optest.Options{BatchSize: 2, Lanes: 2}, sqlplan.Options{}), texts(q.rows); !slices.Equal(got, want) {
+			t.Fatalf("seed %d\n%s\ngot  %v\nwant %v", seed, q.sql, got, want)
+		}
+	}
+}
+
+func same(t *testing.T, g *generator, seed uint64, a, b string) {
+	t.Helper()
+	x, y := g.result(t, a, optest.Options{}, sqlplan.Options{}), g.result(t, b, optest.Options{}, sqlplan.Options{})
+	if !slices.Equal(x, y) {
+		t.Fatalf("seed %d\n%s\n%v\n%s\n%v", seed, a, x, b, y)
+	}
+}
