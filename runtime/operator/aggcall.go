@@ -87,17 +87,24 @@ func (a *aggCall) update(n int, vecs []*column.Vector, rows, groups []int32) err
 		}
 	}
 	if a.distinct != nil {
+		if a.distinct.over.frozen() {
+			return a.distinct.spill(used, len(args), rows, groups)
+		}
 		rows, groups = a.distinct.first(args, rows, groups)
 	}
-	if len(rows) == 0 {
-		return nil
-	}
-	if a.ordered != nil {
-		a.ordered.add(vecs[a.args:a.order+len(a.call.OrderBy)], rows, groups)
-		return nil
-	}
-	a.fold(n, args, rows, groups)
+	a.take(n, used, rows, groups)
 	return nil
+}
+
+// take folds rows, of arguments and order keys, or keeps them to be ordered.
+func (a *aggCall) take(n int, used []*column.Vector, rows, groups []int32) {
+	switch {
+	case len(rows) == 0:
+	case a.ordered != nil:
+		a.ordered.add(used, rows, groups)
+	default:
+		a.fold(n, used[:len(a.call.Args)], rows, groups)
+	}
 }
 
 // fold calls the kernel with flat arguments.
@@ -130,6 +137,7 @@ func (a *aggCall) finish(groups []int32, out *column.Vector) {
 // distinctSet remembers which arguments each group has seen.
 type distinctSet struct {
 	table  *groupTable
+	over   *tableSpill // nil where sets stay in memory
 	keys   []*column.Vector
 	group  *column.Vector
 	out    []int32
@@ -148,18 +156,20 @@ func newDistinctSet(args []logical.Expr) *distinctSet {
 	return &distinctSet{table: newGroupTable(types), group: column.New(types[0])}
 }
 
-func (d *distinctSet) reset() { d.table.reset() }
+func (d *distinctSet) reset() {
+	if d.over != nil {
+		d.over.reset()
+		return
+	}
+	d.table.reset()
+}
 
 // first keeps the rows whose arguments are new to their group.
 func (d *distinctSet) first(args []*column.Vector, rows, groups []int32) ([]int32, []int32) {
 	if len(rows) == 0 {
 		return rows, groups
 	}
-	n := int(slices.Max(rows)) + 1
-	d.group.Resize(n)
-	for k, r := range rows {
-		d.group.I32[r] = groups[k]
-	}
+	d.setGroups(rows, groups)
 	d.keys = append(append(d.keys[:0], d.group), args...)
 	d.out = grow(d.out, len(rows))
 	d.table.assign(d.keys, rows, d.out)
@@ -178,6 +188,14 @@ func (d *distinctSet) first(args []*column.Vector, rows, groups []int32) ([]int3
 		}
 	}
 	return d.rows, d.groups
+}
+
+// setGroups fills the column of groups.
+func (d *distinctSet) setGroups(rows, groups []int32) {
+	d.group.Resize(int(slices.Max(rows)) + 1)
+	for k, r := range rows {
+		d.group.I32[r] = groups[k]
+	}
 }
 
 // orderedInput keeps the arguments of an aggregate with an order of its own

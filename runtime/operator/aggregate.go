@@ -54,7 +54,9 @@ func (bd *builder) aggregate(node logical.Node, out port) (port, watermarked, er
 	a.mem = bd.memory(label("aggregate", n.State))
 	a.over = newTableSpill(a.mem, a.table, nil)
 	a.over.cols = a.spillColumns(exprs)
-	if n.State != nil && n.Input.Streaming() {
+	if n.State == nil || !n.Input.Streaming() {
+		bd.spillSets(a, exprs)
+	} else {
 		if err := bd.aggregateState(a); err != nil {
 			return nil, nil, err
 		}
@@ -99,6 +101,9 @@ func (a *aggregate) close() {
 	for _, c := range a.calls {
 		if c.ordered != nil {
 			c.ordered.reset()
+		}
+		if c.distinct != nil {
+			c.distinct.over.close()
 		}
 	}
 }
@@ -190,10 +195,8 @@ func (a *aggregate) ensureGlobal() {
 }
 
 func (a *aggregate) end() error {
-	for _, c := range a.calls {
-		if c.ordered != nil {
-			c.ordered.feed(c)
-		}
+	if err := a.feed(); err != nil {
+		return err
 	}
 	if a.state != nil {
 		if err := a.state.end(); err != nil {

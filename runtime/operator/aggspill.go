@@ -58,29 +58,113 @@ func (a *aggregate) check() error {
 		return nil
 	}
 	total := a.bytes()
-	if a.nkeys == 0 || a.state != nil || a.panes != nil {
+	if a.state != nil || a.panes != nil {
 		return a.mem.must(total)
 	}
 	spill, err := a.mem.mayExceed(total)
 	if err != nil || !spill {
 		return err
 	}
-	if !a.over.frozen() {
+	switch {
+	case a.nkeys > 0 && !a.over.frozen():
 		a.size = total
 		return a.over.freeze()
+	case total <= a.size+a.size/4:
+		return nil
+	case a.canEvict():
+		return a.evict()
 	}
-	if total <= a.size+a.size/4 {
+	a.size = total
+	frozen, err := a.freezeSets()
+	if err != nil || frozen {
+		return err
+	}
+	return a.mem.must(total)
+}
+
+// freezeSets ends the growth of sets and reports whether there was one.
+func (a *aggregate) freezeSets() (bool, error) {
+	done := false
+	for _, c := range a.calls {
+		if c.distinct == nil || c.distinct.over.frozen() {
+			continue
+		}
+		if err := c.distinct.over.freeze(); err != nil {
+			return false, err
+		}
+		done = true
+	}
+	return done, nil
+}
+
+// spillSets lets the sets of a's calls spill: the group, the arguments, the
+// order keys.
+func (bd *builder) spillSets(a *aggregate, exprs []logical.Expr) {
+	for _, c := range a.calls {
+		if c.distinct == nil {
+			continue
+		}
+		cols := []logical.Attr{{Type: schema.Of(schema.Int32)}}
+		for _, e := range exprs[c.args : c.order+len(c.call.OrderBy)] {
+			cols = append(cols, logical.Attr{Type: e.Type()})
+		}
+		c.distinct.over = newTableSpill(bd.memory("aggregate"), c.distinct.table, nil)
+		c.distinct.over.cols = [][]logical.Attr{cols}
+	}
+}
+
+// spill puts by the rows that are not in a frozen set; used are the arguments
+// and the order keys.
+func (d *distinctSet) spill(used []*column.Vector, nargs int, rows, groups []int32) error {
+	if len(rows) == 0 {
 		return nil
 	}
-	if !a.canEvict() {
-		return a.mem.must(total)
+	d.setGroups(rows, groups)
+	cols := append([]*column.Vector{d.group}, used...)
+	return d.over.split(d.over.now.sides[0], cols[:1+nargs], cols, rows)
+}
+
+// feed folds what was put by: the rows of sets, then what waits to be ordered.
+func (a *aggregate) feed() error {
+	for _, c := range a.calls {
+		if c.distinct != nil && c.distinct.over.frozen() {
+			if err := c.drain(c.distinct.over.take()); err != nil {
+				return err
+			}
+		}
+		if c.ordered != nil {
+			c.ordered.feed(c)
+		}
 	}
-	return a.evict()
+	return nil
+}
+
+// drain folds the first of equal rows of a set that was spilled.
+func (a *aggCall) drain(s *spilledTable) error {
+	d, nargs := a.distinct, len(a.call.Args)
+	return d.over.eachPart(s, func(i int) error {
+		return s.sides[0].read(&s.sides[0].parts[i], func(b *column.Batch) error {
+			rows, used := rowsOf(b, nil), b.Cols[1:]
+			if d.over.frozen() {
+				return d.over.split(d.over.now.sides[0], b.Cols[:1+nargs], b.Cols, rows)
+			}
+			first, groups := d.first(used[:nargs], rows, b.Cols[0].I32[:b.Len])
+			a.take(b.Len, used, first, groups)
+			return d.over.check(0)
+		})
+	}, a.drain)
 }
 
 // canEvict reports whether spilling the groups helps: a group that is large
 // alone stays large.
-func (a *aggregate) canEvict() bool { return a.table.live() > 1 && a.over.level < spillDepth }
+func (a *aggregate) canEvict() bool {
+	for _, c := range a.calls {
+		if c.distinct != nil && c.distinct.over.frozen() {
+			return false
+		}
+	}
+	return a.table.live() > 1 && a.over.level < spillDepth
+}
 
 // foldFrozen folds the rows whose groups are in memory and spills the others.
 func (a *aggregate) foldFrozen(n int, vecs []*column.Vector, rows []int32) error {
@@ -238,10 +322,8 @@ func (a *aggregate) drain(s *spilledTable) error {
 		if err != nil {
 			return err
 		}
-		for _, c := range a.calls {
-			if c.ordered != nil {
-				c.ordered.feed(c)
-			}
+		if err := a.feed(); err != nil {
+			return err
 		}
 		return a.emitAll()
 	}, a.drain)

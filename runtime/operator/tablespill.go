@@ -35,7 +35,7 @@ func newTableSpill(mem *memory, table *groupTable, cols []logical.Attr) *tableSp
 	return &tableSpill{mem: mem, table: table, cols: [][]logical.Attr{cols, cols}}
 }
 
-func (t *tableSpill) frozen() bool { return t.now != nil }
+func (t *tableSpill) frozen() bool { return t != nil && t.now != nil }
 
 // check asks for the table's memory, and for extra bytes, and freezes the table
 // when they are refused.
@@ -106,7 +106,7 @@ func (t *tableSpill) reset() {
 }
 
 func (t *tableSpill) close() {
-	if t.now != nil {
+	if t.frozen() {
 		t.now.drop(t.mem.p)
 		t.now = nil
 	}
