@@ -339,8 +339,11 @@ func (u *unnester) expr(e logical.Expr) logical.Expr {
 	if e == nil || !logical.HasSubquery(e) {
 		return e
 	}
-	if s, negated := asSubquery(e); s != nil && negated && s.Kind == logical.InSubquery {
-		return u.c.call("not", u.mark(s, true))
+	if s, negated := asSubquery(e); s != nil && s.Kind == logical.InSubquery {
+		if negated {
+			return u.c.call("not", u.mark(s, true))
+		}
+		return u.mark(s, false)
 	}
 	if s, ok := e.(*logical.Subquery); ok {
 		if s.Kind == logical.ScalarSubquery {

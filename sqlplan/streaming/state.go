@@ -31,7 +31,7 @@ func (c *checker) down(n logical.Node) logical.Node {
 	case *logical.Distinct:
 		k := *m
 		out := m.Input.Output()
-		k.State = c.state("distinct", attrNames(out), "", out)
+		k.State = c.state("distinct", attrNames(out), "distinct rows"+stored(m.Inputs(), refs(out)...), out)
 		n = &k
 	case *logical.Deduplicate:
 		k := *m
@@ -92,7 +92,9 @@ func (c *checker) aggregateState(n *logical.Aggregate) *logical.StateInfo {
 	}
 	var keys []string
 	var timed []logical.Attr
+	var kept []logical.Expr
 	for _, g := range n.Groups {
+		kept = append(kept, g.Expr)
 		keys = append(keys, normal(g.Expr))
 		timed = append(timed, g.Attr)
 	}
@@ -106,12 +108,14 @@ func (c *checker) aggregateState(n *logical.Aggregate) *logical.StateInfo {
 		if a.Distinct {
 			s += " distinct"
 		}
+		kept = append(kept, a.Args...)
 		if a.Filter != nil {
 			s += " filter " + normal(a.Filter)
+			kept = append(kept, a.Filter)
 		}
 		parts = append(parts, s)
 	}
-	return c.state(kind, keys, strings.Join(parts, "; "), timed)
+	return c.state(kind, keys, strings.Join(parts, "; ")+stored(n.Inputs(), kept...), timed)
 }
 
 func (c *checker) dedupState(n *logical.Deduplicate) *logical.StateInfo {
@@ -133,7 +137,7 @@ func (c *checker) dedupState(n *logical.Deduplicate) *logical.StateInfo {
 	}
 	// A time among the keys expires state; any other only drops late rows.
 	timed := append(append([]logical.Attr(nil), keys...), in...)
-	return c.state(kind, names, meaning, timed)
+	return c.state(kind, names, meaning+stored(n.Inputs(), refs(keys)...), timed)
 }
 
 func (c *checker) joinState(n *logical.Join, t *logical.TimeBounds) *logical.StateInfo {
@@ -141,7 +145,8 @@ func (c *checker) joinState(n *logical.Join, t *logical.TimeBounds) *logical.Sta
 	for i := range n.LeftKeys {
 		keys = append(keys, normal(n.LeftKeys[i])+"="+normal(n.RightKeys[i]))
 	}
-	s := c.state("join", keys, n.Type.String()+" join on "+normal(n.Cond), nil)
+	kept := append(append(append([]logical.Expr{}, n.LeftKeys...), n.RightKeys...), n.Cond)
+	s := c.state("join", keys, n.Type.String()+" join on "+normal(n.Cond)+stored(n.Inputs(), kept...), nil)
 	s.EventTime = t.LeftTime
 	return s
 }

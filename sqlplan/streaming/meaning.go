@@ -1,0 +1,114 @@
+package streaming
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pipelines/sqlplan/logical"
+)
+
+// definitions maps the columns below a stateful operator to what they are
+// computed from, down to the columns of relations: two queries that store the
+// same thing have equal texts, however their columns are called on the way.
+type definitions map[logical.ColumnID]string
+
+// describe adds the columns that n and everything below it makes.
+func (d definitions) describe(n logical.Node) {
+	for _, in := range n.Inputs() {
+		d.describe(in)
+	}
+	switch n := n.(type) {
+	case *logical.Scan:
+		for _, c := range n.Columns {
+			d[c.ID] = n.Relation.ID + "." + strings.ToLower(c.Name)
+		}
+	case *logical.Project:
+		made := make([]string, len(n.Exprs))
+		for i, a := range n.Exprs {
+			made[i] = d.text(a.Expr)
+		}
+		for i, a := range n.Exprs {
+			d[a.Attr.ID] = made[i]
+		}
+	case *logical.TimeWindow:
+		d[n.Column.ID] = fmt.Sprintf("window(%s,%d,%d,%d)", d.text(n.Time), n.Size, n.Slide, n.Start)
+	case *logical.SessionWindow:
+		d[n.Column.ID] = fmt.Sprintf("session(%s,%s)", d.text(n.Time), d.text(n.Gap))
+	case *logical.Aggregate:
+		for _, g := range n.Groups {
+			d[g.Attr.ID] = d.text(g.Expr)
+		}
+		for _, a := range n.Aggs {
+			d[a.Attr.ID] = d.aggregate(a)
+		}
+	case *logical.Generate:
+		for i, c := range n.Columns {
+			d[c.ID] = n.Fn.Fn.Name + "(" + d.texts(n.Args) + ")." + strconv.Itoa(i)
+		}
+	case *logical.Union:
+		for i, c := range n.Columns {
+			var sides []string
+			for _, in := range n.Children {
+				sides = append(sides, d.column(in.Output()[i]))
+			}
+			d[c.ID] = "union(" + strings.Join(sides, ",") + ")"
+		}
+	}
+}
+
+func (d definitions) column(a logical.Attr) string {
+	if s, ok := d[a.ID]; ok {
+		return s
+	}
+	return strings.ToLower(a.Name)
+}
+
+// text prints an expression over definitions instead of names.
+func (d definitions) text(e logical.Expr) string {
+	return normal(logical.MapExpr(e, func(x logical.Expr) logical.Expr {
+		c, ok := x.(*logical.Column)
+		if !ok {
+			return x
+		}
+		k := *c
+		k.Attr.Name = d.column(c.Attr)
+		return &k
+	}))
+}
+
+func (d definitions) texts(es []logical.Expr) string {
+	out := make([]string, len(es))
+	for i, e := range es {
+		out[i] = d.text(e)
+	}
+	return strings.Join(out, ",")
+}
+
+func (d definitions) aggregate(a logical.AggCall) string {
+	s := a.Fn.Fn.Name + "(" + d.texts(a.Args) + ")"
+	if a.Filter != nil {
+		s += " filter " + d.text(a.Filter)
+	}
+	return s
+}
+
+// stored is what the rows that an operator keeps are made of.
+func stored(inputs []logical.Node, exprs ...logical.Expr) string {
+	d := definitions{}
+	for _, n := range inputs {
+		d.describe(n)
+	}
+	exprs = slices.DeleteFunc(exprs, func(e logical.Expr) bool { return e == nil })
+	return " over " + d.texts(exprs)
+}
+
+// refs makes column expressions.
+func refs(attrs []logical.Attr) []logical.Expr {
+	out := make([]logical.Expr, len(attrs))
+	for i, a := range attrs {
+		out[i] = a.Ref()
+	}
+	return out
+}
