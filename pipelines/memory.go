@@ -16,6 +16,9 @@ const (
 	// operatorShare is the part of it that operators may hold; batches, readers,
 	// writers and what the collector has not yet found take the rest.
 	operatorShare = 0.5
+	// leastLimit is what the program takes before it reads a row: a lower limit
+	// would only make the collector run all the time.
+	leastLimit = 48 << 20
 )
 
 // memoryOf returns the bytes that a process may use.
@@ -35,7 +38,7 @@ func memoryOf(m spec.Memory) int64 {
 func newBudget(m spec.Memory, slots int) *budget.Budget {
 	total := memoryOf(m)
 	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(total)
+		debug.SetMemoryLimit(max(total, leastLimit))
 	}
 	return budget.New(int64(operatorShare*float64(total)), slots)
 }
