@@ -486,6 +486,29 @@ func TestManyRowsGo(t *testing.T) {
 	}
 }
 
+// Rows that later ones replace do not pile up, and the right ones are left.
+func TestRowsAreReduced(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 6))
+	b := newBench(t, keyedCase{truncates: true}, rng)
+	var all []change
+	for range 2 {
+		var cs []change
+		for range 100_000 {
+			c := randomChange(rng, b.c)
+			c.key, c.seq = rng.IntN(2000), rng.IntN(1000)
+			if c.op == table.OpTruncate && rng.IntN(10_000) > 0 {
+				c.op = table.OpDelete
+			}
+			cs = append(cs, c)
+		}
+		all = append(all, cs...)
+		b.run(cs)
+		if got, want := b.rows(), b.model(all); !slices.Equal(got, want) {
+			t.Fatalf("%d rows, want %d", len(got), len(want))
+		}
+	}
+}
+
 // No file is left over that the table does not know, but for those of dead
 // attempts, which Clean removes.
 func TestChangesLeaveNothing(t *testing.T) {
