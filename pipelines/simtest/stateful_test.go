@@ -222,3 +222,22 @@ func TestPendingNoData(t *testing.T) {
 		s.want(`"2026-01-01T10:00:00.000Z" 1`)
 	}
 }
+
+// TestLateIsOneBehind: a row is late by the watermark of the epoch before
+// (W-05), also when the run is cut between the two.
+func TestLateIsOneBehind(t *testing.T) {
+	for _, cut := range []bool{false, true} {
+		s := &statefulCase{streaming("SELECT date_format(window.start, 'HH:mm:ss') AS s, count(*) AS n FROM STREAM(raw) WATERMARK ts DELAY OF INTERVAL 0 SECONDS GROUP BY window(ts, '10 seconds')"), nil}
+		for _, at := range []string{"10:00:01", "10:00:30", "10:00:05", "10:00:06"} {
+			s.files = append(s.files, `{"ts":"2026-01-01T`+at+`Z"}`+"\n")
+		}
+		dir := s.build(t)
+		for range 3 {
+			if cut {
+				stopAfter(t, dir, 1, pipelines.RunOptions{})
+			}
+		}
+		run(t, dir, pipelines.RunOptions{})
+		want(t, dir, "out", `"10:00:00" 2`) // 10:00:05 counts, 10:00:06 is late
+	}
+}
