@@ -43,6 +43,7 @@ func (u *update) materialise(ctx context.Context) (diag.List, error) {
 	for _, d := range u.p.datasets {
 		if u.selected[d] {
 			list = append(list, u.missingUpstream(d)...)
+			list = append(list, u.statesFit(ctx, d)...)
 		}
 	}
 	return list, nil

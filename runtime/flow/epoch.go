@@ -92,6 +92,9 @@ func (e *Execution) runEpoch(ctx context.Context, in checkpoint.Intent) error {
 	prep := checkpoint.Prepared{
 		Epoch: in.Epoch, Token: token, EventTimes: e.marks.times, Rows: prog.OutputRows, Operators: e.meanings(), State: chain,
 	}
+	if s, ok := e.o.Sink.(connector.Stateful); ok {
+		prep.Sink = s.StateID()
+	}
 	if err := e.o.DB.WritePrepared(prep, e.sinkChanges()); err != nil {
 		return errors.Join(err, ep.Abort())
 	}

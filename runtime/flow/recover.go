@@ -2,7 +2,6 @@ package flow
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -37,8 +36,8 @@ func (e *Execution) recover(ctx context.Context) error {
 	if err := e.refusal(d, facts); err != nil {
 		return err
 	}
-	if err := e.sameFlow(snap); err != nil {
-		return err
+	if c := changes(snap, e.o.Streams, e.meanings(), nil); c != nil {
+		return fmt.Errorf("%w: %w of flow %s; a full refresh is needed: --full-refresh %s", ErrChanged, c, e.o.Flow, e.o.Dataset)
 	}
 	if d.Action == checkpoint.Start || d.Action == checkpoint.Rerun {
 		// What a crashed attempt staged is not needed: nothing is prepared.
@@ -118,37 +117,6 @@ func (e *Execution) restore(ctx context.Context, snap checkpoint.Snapshot, d che
 		}
 	}
 	return e.restoreState(snap.Prepared, from)
-}
-
-// ErrChanged is returned when the query or its sources are not those that the
-// checkpoint was written for.
-var ErrChanged = errors.New("the flow was changed in a way that its checkpoint does not fit")
-
-// sameFlow compares what the checkpoint was written for with the plan: other
-// sources or other stateful operators would mix old and new meaning.
-func (e *Execution) sameFlow(snap checkpoint.Snapshot) error {
-	if snap.Intent != nil {
-		if what := differences(snap.Intent.To, e.o.Streams); what != "" {
-			return e.changed("sources", what)
-		}
-	}
-	if snap.Prepared == nil {
-		return nil
-	}
-	now := e.meanings()
-	if what := differences(snap.Prepared.Operators, now); what != "" {
-		return e.changed("stateful operators", what)
-	}
-	for _, id := range slices.Sorted(maps.Keys(now)) {
-		if old := snap.Prepared.Operators[id]; old != now[id] {
-			return e.changed("state", fmt.Sprintf("%s holds %s and would have to hold %s", id, old, now[id]))
-		}
-	}
-	return nil
-}
-
-func (e *Execution) changed(which, what string) error {
-	return fmt.Errorf("%w: %s of flow %s changed (%s); a full refresh is needed: --full-refresh %s", ErrChanged, which, e.o.Flow, what, e.o.Dataset)
 }
 
 // differences says which keys were added to or removed from old.

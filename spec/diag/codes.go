@@ -143,6 +143,8 @@ var codes = [...]CodeInfo{
 	{"STREAMING_OUTPUT_MODE", "42KDE", "An output mode that does not fit."},
 	{"STREAMING_OUTPUT_MODE.UNSUPPORTED_DATASOURCE", "", "The target does not take the output mode."},
 	{"STREAMING_OUTPUT_MODE.UNSUPPORTED_OPERATION", "", "The query does not allow the output mode."},
+	{"STREAMING_SOURCES_CHANGED", "42K03", "A flow reads other sources than its checkpoint knows."},
+	{"STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA", "42K03", "A flow has other stateful operators than its checkpoint."},
 	{"STREAMING_REAL_TIME_MODE", "0A000", "Something that real-time running does not have."},
 	{"STREAM_FAILED", "XXKST", "A streaming flow failed."},
 	{"UNSUPPORTED_STREAMING_TABLE_VALUED_FUNCTION", "42KDE", "A table function that cannot be streamed."},

@@ -1,0 +1,93 @@
+package flow
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"pipelines/runtime/checkpoint"
+	"pipelines/runtime/operator"
+	"pipelines/sqlplan/funcs"
+	"pipelines/sqlplan/logical"
+	"pipelines/tables/column"
+)
+
+// ErrChanged is returned when the query or its sources are not those that the
+// checkpoint was written for.
+var ErrChanged = errors.New("the flow was changed in a way that its checkpoint does not fit")
+
+// What says which part of a flow a Change is about.
+type What uint8
+
+// The parts of a flow that its checkpoint holds.
+const (
+	Sources What = iota
+	Operators
+	State
+)
+
+// Change is a difference between a flow and its checkpoint that would mix old
+// and new meaning.
+type Change struct {
+	What   What
+	Detail string
+}
+
+func (c *Change) Error() string {
+	return [...]string{"the sources", "the stateful operators", "the state"}[c.What] + " changed (" + c.Detail + ")"
+}
+
+// Compare says how a query differs from what its checkpoint was written for,
+// nil when it may go on from there. Nothing of it is opened; what the sink
+// keeps is left to Run.
+func Compare(plan logical.Node, s *funcs.Session, snap checkpoint.Snapshot) (*Change, error) {
+	env := operator.Env{Pool: column.NewPool(), Session: s, Lanes: 1, Output: func(int, *column.Batch) error { return nil }}
+	p, err := operator.Build(plan, env)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	streams := map[string]bool{}
+	for _, in := range p.Scans() {
+		if in.Scan.Relation.Streaming {
+			streams[in.Scan.Relation.ID] = true
+		}
+	}
+	now, sinks := map[string]string{}, map[string]string{}
+	for _, h := range p.State() {
+		now[h.ID()] = h.Meaning()
+	}
+	if snap.Prepared != nil {
+		for id, meaning := range snap.Prepared.Operators {
+			if _, ok := now[id]; !ok && snap.Prepared.Sink == id {
+				sinks[id] = meaning
+			}
+		}
+	}
+	return changes(snap, streams, now, sinks), nil
+}
+
+// changes compares what the checkpoint was written for with sources by id and
+// operators with what their entries mean; others are taken as they are.
+func changes[S any](snap checkpoint.Snapshot, streams map[string]S, now, others map[string]string) *Change {
+	if snap.Intent != nil {
+		if what := differences(snap.Intent.To, streams); what != "" {
+			return &Change{Sources, what}
+		}
+	}
+	if snap.Prepared == nil {
+		return nil
+	}
+	now = maps.Clone(now)
+	maps.Copy(now, others)
+	if what := differences(snap.Prepared.Operators, now); what != "" {
+		return &Change{Operators, what}
+	}
+	for _, id := range slices.Sorted(maps.Keys(now)) {
+		if old := snap.Prepared.Operators[id]; old != now[id] {
+			return &Change{State, fmt.Sprintf("%s holds %s and would have to hold %s", id, old, now[id])}
+		}
+	}
+	return nil
+}
