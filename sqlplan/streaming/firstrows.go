@@ -146,7 +146,11 @@ func (c *checker) windowState(w *logical.Window) *logical.StateInfo {
 			meaning += " nulls last"
 		}
 	}
-	s := c.state("first_rows", keys, meaning, nil)
+	kept := append([]logical.Expr{}, w.PartitionBy...)
+	for _, k := range w.OrderBy {
+		kept = append(kept, k.Expr)
+	}
+	s := c.state("first_rows", keys, meaning+stored(w.Inputs(), kept...), nil)
 	s.EventTime = orderTime(w)
 	return s
 }

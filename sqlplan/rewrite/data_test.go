@@ -1,0 +1,119 @@
+package rewrite_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+
+	"pipelines/spec/diag"
+	"pipelines/sqlplan/bind"
+	"pipelines/sqlplan/funcs"
+	"pipelines/sqlplan/logical"
+	"pipelines/sqlplan/parse"
+	"pipelines/sqlplan/rewrite"
+	"pipelines/tables/schema"
+)
+
+// tables is the catalog of the test files: e and d.
+type tables struct{}
+
+var schemas = map[string][]schema.Field{
+	"e": {field("id", schema.Int32), field("k", schema.Int32), field("s", schema.String),
+		{Name: "st", Type: schema.Type{Kind: schema.Struct, Fields: []schema.Field{field("p", schema.Int32), field("q", schema.String)}}, Nullable: true}},
+	"d": {field("k", schema.Int32), field("t", schema.String)},
+}
+
+func field(name string, k schema.Kind) schema.Field {
+	return schema.Field{Name: name, Type: schema.Of(k), Nullable: true}
+}
+
+func (tables) Resolve(r bind.Request) (bind.Answer, error) {
+	f, ok := schemas[strings.ToLower(r.Parts[0])]
+	if !ok {
+		return bind.Answer{}, &bind.NotFound{}
+	}
+	return bind.Answer{Relation: &logical.Relation{ID: r.Parts[0], Name: r.Parts, Schema: schema.Schema{Fields: f}, Streaming: r.Stream}}, nil
+}
+
+// step is one rule at work.
+type step struct{ rule, before, after string }
+
+// steps binds and rewrites a query.
+func steps(t *testing.T, sql string, off map[string]bool) ([]step, error) {
+	t.Helper()
+	text := diag.NewText("q.sql", sql)
+	q, list := parse.Query(text)
+	if list.HasErrors() {
+		t.Fatal(list.Render())
+	}
+	session := &funcs.Session{ANSI: true}
+	b := bind.New(text, tables{}, bind.Options{Session: session})
+	n, list := b.Query(q)
+	if n == nil {
+		t.Fatal(list.Render())
+	}
+	var out []step
+	_, err := rewrite.Run(n, rewrite.Options{Session: session, Off: off, FirstID: b.NextID(), Trace: func(rule string, before, after logical.Node) {
+		out = append(out, step{rule, logical.Explain(before), logical.Explain(after)})
+	}})
+	return out, err
+}
+
+// TestData runs testdata/*: "rule NAME" prints the plan before and after one
+// rule, "plan" what all rules leave.
+func TestData(t *testing.T) {
+	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			all, err := steps(t, d.Input, nil)
+			if err != nil {
+				return "refused: " + err.Error() + "\n"
+			}
+			if d.Cmd == "plan" {
+				return all[len(all)-1].after
+			}
+			for _, s := range all {
+				if s.rule == d.CmdArgs[0].Key {
+					if s.before == s.after {
+						return "nothing to do\n" + s.after
+					}
+					return "before\n" + s.before + "after\n" + s.after
+				}
+			}
+			t.Fatalf("no rule %s", d.CmdArgs[0].Key)
+			return ""
+		})
+	})
+}
+
+// TestRulesHaveCases demands that each rule changes something in some case of
+// testdata/rules, and that a rule which is off does not run.
+func TestRulesHaveCases(t *testing.T) {
+	worked := map[string]bool{}
+	datadriven.RunTest(t, "testdata/rules", func(t *testing.T, d *datadriven.TestData) string {
+		all, err := steps(t, d.Input, nil)
+		if err == nil {
+			for _, s := range all {
+				worked[s.rule] = worked[s.rule] || s.before != s.after
+			}
+		}
+		return d.Expected
+	})
+	for _, r := range rewrite.Rules() {
+		if !worked[r] {
+			t.Errorf("no case in testdata/rules lets the rule %s do anything", r)
+		}
+	}
+	all, err := steps(t, "SELECT 1 + 1", map[string]bool{"fold": true, "pushdown": true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range all {
+		if s.rule == "fold" {
+			t.Error("fold ran although it is off")
+		}
+	}
+	if len(all) != len(rewrite.Rules())-1 {
+		t.Errorf("%d rules ran: those that operators need cannot be off", len(all))
+	}
+}
