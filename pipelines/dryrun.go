@@ -108,7 +108,8 @@ func (u *update) lookAtFlow(ctx context.Context, d *dataset, f *flow, s *Step) {
 			continue
 		}
 		src := out.streams[r.ID]
-		if src.Start(ctx, offsets[r.ID], ledger(r.ID)) != nil || src.Pin(ctx) != nil {
+		if err := errors.Join(src.Start(ctx, offsets[r.ID], ledger(r.ID)), src.Pin(ctx)); err != nil {
+			s.Details = append(s.Details, fmt.Sprintf("flow %s: %v", f.name, err))
 			continue
 		}
 		plan, err := src.Plan(ctx, offsets[r.ID], connector.PlanOptions{Unlimited: true, Pinned: true})

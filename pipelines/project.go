@@ -245,7 +245,7 @@ func (p *Project) declaredSource(s *spec.Source) (*sourceRelation, diag.List, er
 	rel := &sourceRelation{name: s.Name.Parts[0], factory: f, spec: s}
 	rel.config = connector.SourceConfig{Name: s.Name.Parts[0], Options: vals, Texts: map[string]string{}, Version: s.Version.Value}
 	if s.Path.IsSet() {
-		rel.config.Path = p.spec.Path(s.Path.Value)
+		rel.config.Path, rel.config.Declared = p.spec.Path(s.Path.Value), s.Path.Value
 	}
 	for _, e := range s.Options {
 		if text, ok := e.Value.Text(); ok {

@@ -30,6 +30,9 @@ type SourceFactory struct {
 type SourceConfig struct {
 	Name string
 	Path string // absolute, "" if there is none
+	// Declared is the path as the user wrote it; a stream notices when it
+	// changes. A project that moves as a whole keeps it.
+	Declared string
 	// Schema is the declared schema, nil to infer it.
 	Schema *schema.Schema
 	// Options are the decoded options, Texts their texts by lower-case name.

@@ -76,7 +76,7 @@ func Factory(f format.Format, open func(root string) (stores.Reader, error)) con
 func configure(f format.Format, open func(root string) (stores.Reader, error), c connector.SourceConfig) (Options, error) {
 	v := c.Options
 	o := Options{
-		Format: f, FormatOptions: c.Texts, MaxFiles: int(v.Int("maxFilesPerTrigger")), MaxBytes: v.Int("maxBytesPerTrigger"),
+		Format: f, Declared: c.Declared, FormatOptions: c.Texts, MaxFiles: int(v.Int("maxFilesPerTrigger")), MaxBytes: v.Int("maxBytesPerTrigger"),
 		LatestFirst: v.Bool("latestFirst"), MaxFileAge: v.Duration("maxFileAge"), NameOnly: v.Bool("fileNameOnly"),
 		NameGlob: v.String("pathGlobFilter"), Recursive: v.Bool("recursiveFileLookup"), IgnoreMissing: v.Bool("ignoreMissingFiles"),
 	}

@@ -16,6 +16,8 @@ type Options struct {
 	// for messages and _metadata.file_path.
 	Store stores.Reader
 	Root  string
+	// Declared is the path as the user wrote it, "" if that is not known.
+	Declared string
 	// Pattern selects keys: "" for everything below the root (Flat unless
 	// Recursive or partitioned), else a glob over the key's parts.
 	Pattern string
@@ -59,6 +61,14 @@ type MissingError struct{ Path string }
 
 func (e *MissingError) Error() string {
 	return fmt.Sprintf("[FAILED_READ_FILE.FILE_NOT_EXIST] file %s was planned and has vanished; put it back, or set ignoreMissingFiles to true", e.Path)
+}
+
+// MovedError says that a stream's path is another than the one whose files it
+// has read.
+type MovedError struct{ Was, Is string }
+
+func (e *MovedError) Error() string {
+	return fmt.Sprintf("[STREAMING_SOURCE_CHANGED] the source read %q so far and now names %q: which of its files are new is not known; run with --full-refresh, or declare a second source for the new path", e.Was, e.Is)
 }
 
 // hidden reports names that are never data.

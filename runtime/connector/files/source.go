@@ -21,6 +21,7 @@ const changedLooks = 1000
 
 // Source reads files as a stream and as a bounded relation.
 type Source struct {
+	stored string // the declared path as the ledger has it
 	o      Options
 	ledger ledger
 	// waiting are the files found by the last listing and not yet planned, in
@@ -42,8 +43,23 @@ func (s *Source) Options() Options { return s.o }
 
 // Start implements connector.Source.
 func (s *Source) Start(_ context.Context, _ stream.Offset, l connector.Ledger) error {
-	return s.ledger.load(l)
+	err := s.ledger.load(func(fn func(key, value []byte) error) error {
+		return l(func(key, value []byte) error {
+			if string(key) == pathKey {
+				s.stored = string(value)
+				return nil
+			}
+			return fn(key, value)
+		})
+	})
+	if err == nil && s.stored != "" && s.o.Declared != "" && s.stored != s.o.Declared {
+		return &MovedError{Was: s.stored, Is: s.o.Declared}
+	}
+	return err
 }
+
+// pathKey is the ledger's entry for the declared path: no file has that name.
+const pathKey = "\x00path"
 
 // Pin implements connector.Source.
 func (s *Source) Pin(ctx context.Context) error {
@@ -171,6 +187,10 @@ func (s *Source) Plan(ctx context.Context, from stream.Offset, opts connector.Pl
 		}
 		s.ledger.add(id, t)
 		p.Entries = append(p.Entries, connector.Entry{Key: []byte(id), Value: t.encode()})
+	}
+	if s.stored == "" && s.o.Declared != "" {
+		s.stored = s.o.Declared
+		p.Entries = append(p.Entries, connector.Entry{Key: []byte(pathKey), Value: []byte(s.stored)})
 	}
 	s.waiting = s.waiting[n:]
 	return p, nil
