@@ -11,7 +11,8 @@ import (
 
 // join is a hash join, or a nested loop when there is no key: the build side
 // is kept, the probe side passes by. The build side is the right one, or for
-// inner and outer joins the left one when only the left is a batch.
+// inner and outer joins the left one when only the left is a batch, or when it
+// is clearly smaller.
 type join struct {
 	p     *Plan
 	out   port
@@ -61,9 +62,9 @@ type joinLane struct {
 	local   []int32
 }
 
-func sidesOf(n *logical.Join) joinSides {
+func sidesOf(n *logical.Join, buildLeft bool) joinSides {
 	s := joinSides{loop: len(n.LeftKeys) == 0 || n.NullAware && (len(n.LeftKeys) > 1 || n.Cond != nil)}
-	s.buildLeft = n.Right.Streaming() && !n.Left.Streaming()
+	s.buildLeft = buildLeft || n.Right.Streaming() && !n.Left.Streaming()
 	switch n.Type {
 	case logical.LeftJoin, logical.SingleJoin:
 		s.probeOuter, s.buildOuter = !s.buildLeft, s.buildLeft
@@ -88,7 +89,7 @@ func (bd *builder) join(n *logical.Join, out port, phase int) (int, *mark, error
 	if n.Lateral {
 		return phase, nil, errors.New("build plan: a lateral join of this form is not supported")
 	}
-	j := &join{p: bd.p, out: out, n: n, sides: sidesOf(n), cols: n.Output(), drop: bd.drop, lanes: make([]joinLane, bd.env.Lanes)}
+	j := &join{p: bd.p, out: out, n: n, sides: sidesOf(n, bd.buildsLeft(n)), cols: n.Output(), drop: bd.drop, lanes: make([]joinLane, bd.env.Lanes)}
 	build, probe, buildKeys, probeKeys := n.Right, n.Left, n.RightKeys, n.LeftKeys
 	if j.sides.buildLeft {
 		build, probe, buildKeys, probeKeys = n.Left, n.Right, n.LeftKeys, n.RightKeys

@@ -26,6 +26,9 @@ type Env struct {
 	Seed int64
 	// Budget lends blocking operators their memory; nil: no bound.
 	Budget *budget.Budget
+	// Size guesses the bytes of a static relation by its ID, -1 for unknown; it
+	// decides which side a join keeps. Nil: nothing is known.
+	Size func(relation string) int64
 	// TempDir is where operators may spill; "" forbids spilling.
 	TempDir string
 	// Check weaves checks between the operators (tests).

@@ -40,6 +40,8 @@ type Options struct {
 	// Memory is the size of Env.Budget; 0: no bound. Spill lets operators spill.
 	Memory int64
 	Spill  bool
+	// Sizes are Env.Size by relation id; others are unknown.
+	Sizes map[string]int64
 	// Resume closes the plan after every step and goes on with a new one from
 	// its state: changelogs, or snapshots when Snapshots is set.
 	Resume, Snapshots bool
@@ -113,7 +115,7 @@ func (r *Runner) build() {
 	r.t.Helper()
 	plan, err := operator.Build(r.root, operator.Env{
 		Pool: r.pool, Session: Session(), Lanes: r.o.Lanes, Output: r.collect, Check: true,
-		Budget: budget.New(r.o.Memory, 1), TempDir: r.temp,
+		Budget: budget.New(r.o.Memory, 1), TempDir: r.temp, Size: r.size,
 	})
 	if err != nil {
 		r.t.Fatalf("build: %v", err)
@@ -126,6 +128,13 @@ func (r *Runner) build() {
 			}
 		}
 	}
+}
+
+func (r *Runner) size(id string) int64 {
+	if n, ok := r.o.Sizes[id]; ok {
+		return n
+	}
+	return -1
 }
 
 // Plan is the running plan.
