@@ -138,3 +138,25 @@ func TestReadmeDependencies(t *testing.T) {
 		}
 	}
 }
+
+// TestReadmeCommands: the README lists the commands that the binary has.
+func TestReadmeCommands(t *testing.T) {
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(readme), "## Commands")
+	section, _, _ = strings.Cut(section, "\n## ")
+	help, err := exec.Command(binary(t), "--help").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, _ := strings.Cut(string(help), "Available Commands:\n")
+	list, _, _ = strings.Cut(list, "\n\n")
+	for _, line := range strings.Split(list, "\n") {
+		name := strings.Fields(line)[0]
+		if name != "help" && !strings.Contains(section, "`"+name) {
+			t.Errorf("README's table of commands lacks %s", name)
+		}
+	}
+}

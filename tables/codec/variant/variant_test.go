@@ -107,7 +107,8 @@ func randomJSON(r *rand.Rand, depth int) (in, out string) {
 	case 1:
 		return "true", "true"
 	case 2, 3:
-		s := strconv.FormatInt(int64(r.Uint64())>>r.IntN(63), 10)
+		a, b := r.Int64()>>r.IntN(63), r.Int64()>>r.IntN(63)
+		s := strconv.FormatInt(a-b, 10)
 		return s, s
 	case 4:
 		f := strconv.Itoa(r.IntN(1000)) + "." + strconv.Itoa(1+r.IntN(9))
