@@ -43,7 +43,7 @@ func OpenReader(ctx context.Context, o LoadOptions) (*Reader, diag.List, error) 
 	}
 	p := &Project{spec: sp, graph: graph.New(), now: o.Now, env: o.Env, declared: map[*spec.Source]*sourceRelation{}}
 	list = append(list, p.settings()...)
-	d := define(sp)
+	d := define(sp, list.HasErrors())
 	list = append(list, d.list...)
 	p.datasets, p.byID, p.sources = d.datasets, d.byID, d.sources
 	for _, x := range p.datasets {

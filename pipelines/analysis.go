@@ -269,7 +269,7 @@ func (a *analyzer) checkStored(d *dataset, s schema.Schema) {
 		}
 	}
 	for _, e := range tables.CheckSchema(s, parts) {
-		x := diag.AtSpan(d.file, d.place, diag.Code(e.Class), fmt.Sprintf("%s cannot be stored: %s", d.shown(), e.Error()))
+		x := diag.AtSpan(d.file, d.place, diag.Code(e.Class), fmt.Sprintf("%s cannot be stored: column %s %s", d.shown(), e.Column, e.Reason))
 		a.list = append(a.list, x.WithHint("give the column another name with AS, or cast it"))
 	}
 }

@@ -32,7 +32,9 @@ type pending struct {
 	resolved *dataset
 }
 
-func define(p *spec.Pipeline) *definer {
+// define puts the definitions of a project together; faulty says that its
+// document has errors, so that some may be missing.
+func define(p *spec.Pipeline, faulty bool) *definer {
 	d := &definer{p: p, byID: map[string]*dataset{}, sources: map[string]*spec.Source{}, names: map[string]*flow{}}
 	for _, s := range p.Sources {
 		d.sources[strings.ToLower(s.Name.Parts[0])] = s
@@ -57,7 +59,7 @@ func define(p *spec.Pipeline) *definer {
 		}
 	}
 	d.link()
-	d.check()
+	d.check(faulty)
 	return d
 }
 
@@ -257,7 +259,7 @@ func (d *definer) tableNames() []string {
 }
 
 // check finds what is wrong whatever the queries say.
-func (d *definer) check() {
+func (d *definer) check(faulty bool) {
 	for _, x := range d.datasets {
 		if x.kind == graph.StreamingTable && len(x.flows) == 0 && !x.done.broken && !slices.ContainsFunc(d.flows, func(p pending) bool { return p.resolved == x }) {
 			d.list = append(d.list, diag.AtSpan(x.file, x.place, "PIPELINE_DATASET_WITHOUT_FLOW", fmt.Sprintf("streaming table %s has no query and no flow", x.shown())).
@@ -273,7 +275,7 @@ func (d *definer) check() {
 	}
 	if !slices.ContainsFunc(d.datasets, func(x *dataset) bool {
 		return x.kind != graph.TemporaryView && (x.kind != graph.Sink || len(x.flows) > 0)
-	}) && !d.list.HasErrors() {
+	}) && !faulty && !d.list.HasErrors() {
 		d.list = append(d.list, diag.AtSpan(d.p.File, d.p.Name.Span, "RUN_EMPTY_PIPELINE", "the project defines no table and no view").
 			WithHint("define a streaming table or a materialized view, or check the globs of libraries"))
 	}

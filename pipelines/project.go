@@ -66,7 +66,7 @@ func Load(ctx context.Context, o LoadOptions) (*Project, diag.List, error) {
 		p.now = time.Now
 	}
 	list = append(list, p.settings()...)
-	d := define(sp)
+	d := define(sp, list.HasErrors())
 	list = append(list, d.list...)
 	p.datasets, p.byID, p.sources = d.datasets, d.byID, d.sources
 	for _, x := range p.datasets {

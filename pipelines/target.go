@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 
 	"pipelines/pipelines/graph"
@@ -20,6 +21,7 @@ type target struct {
 	d      *dataset
 	record catalog.Record
 	known  bool // the catalog had a record
+	found  bool // there was none, but the table is there
 	table  *tables.Table
 	schema schema.Schema // what the table will have
 	merged bool          // the schema changes
@@ -90,7 +92,8 @@ func (u *update) lookAt(ctx context.Context, d *dataset) (*target, diag.List, er
 		return t, nil, nil
 	}
 	if !t.known || t.record.Folder == "" {
-		return t, nil, nil
+		list, err := u.withoutRecord(ctx, t)
+		return t, list, err
 	}
 	t.table, err = u.st.table(ctx, t.record.Folder)
 	if errors.Is(err, stores.ErrNotExist) {
@@ -104,6 +107,30 @@ func (u *update) lookAt(ctx context.Context, d *dataset) (*target, diag.List, er
 		return t, nil, nil
 	}
 	return t, append(u.compareTable(t), u.renamedFlows(t)...), nil
+}
+
+// withoutRecord looks whether a table's data is there although the catalog does
+// not know it: its record was lost, and with it which epochs the table holds.
+func (u *update) withoutRecord(ctx context.Context, t *target) (diag.List, error) {
+	d := t.d
+	table, err := u.st.table(ctx, nameOf(d.name).DataFolder())
+	if errors.Is(err, stores.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	snap := table.Known()
+	if snap.Version() == 0 && snap.NumFiles() == 0 {
+		return nil, nil // a crash came between making the table and recording it
+	}
+	if u.selected[d] && d.kind == graph.StreamingTable && !u.fresh[d] {
+		x := diag.AtSpan(d.file, d.place, "TABLE_WITHOUT_RECORD", fmt.Sprintf("the storage holds rows of %s (version %d) and the catalog knows nothing of them: which epochs they are from is lost", d.shown(), snap.Version()))
+		return diag.List{x.WithHint("restore the catalog folder from a copy, or run with --full-refresh " + d.shown())}, nil
+	}
+	t.table, t.found = table, true
+	t.merged = d.kind == graph.MaterializedView && !t.schema.Equal(snap.Schema())
+	return nil, nil
 }
 
 // compareTable checks a changed definition against the stored table.
@@ -258,7 +285,7 @@ func (u *update) makeTable(ctx context.Context, t *target) error {
 			return err
 		}
 	}
-	refresh := u.fresh[d] && d.kind == graph.StreamingTable && t.known || t.record.Extra[refreshing] != ""
+	refresh := u.fresh[d] && d.kind == graph.StreamingTable && (t.known || t.found) || t.record.Extra[refreshing] != ""
 	if refresh {
 		if err := u.startAgain(ctx, t); err != nil {
 			return err
@@ -308,6 +335,17 @@ func (u *update) createTable(ctx context.Context, t *target) error {
 	return nil
 }
 
+// hasCheckpoint reports whether a flow of the table has a checkpoint of the
+// record's version.
+func (u *update) hasCheckpoint(t *target) bool {
+	for _, f := range t.d.flows {
+		if _, err := os.Stat(u.checkpointPath(nameOf(t.d.name).CheckpointFolder(f.name, t.record.CheckpointVersion))); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
 // refreshing marks a record whose table still has to be emptied; its value is
 // the application id of the commit that does it.
 const refreshing = "refreshing"
@@ -324,7 +362,9 @@ func (u *update) startAgain(_ context.Context, t *target) error {
 	if t.record.Flows == nil {
 		t.record.Flows = map[string]string{}
 	}
-	t.record.CheckpointVersion++
+	// A version whose checkpoint is there belongs to a record that was lost.
+	for t.record.CheckpointVersion++; u.hasCheckpoint(t); t.record.CheckpointVersion++ {
+	}
 	for name := range t.record.Flows {
 		t.record.Flows[name] = ""
 	}

@@ -37,6 +37,15 @@ func (f *selectFlags) options() (pipelines.RunOptions, error) {
 	if f.trigger != "" && !slices.Contains(pipelines.Triggers(), f.trigger) {
 		return pipelines.RunOptions{}, usageError{fmt.Errorf("unknown trigger %q: use one of %s", f.trigger, strings.Join(pipelines.Triggers(), ", "))}
 	}
+	// An empty shell variable must not become a run of everything.
+	for flag, names := range map[string][]string{"refresh": f.refresh, "full-refresh": f.fullRefresh} {
+		if names != nil && strings.Trim(strings.Join(names, ""), " ,") == "" {
+			return pipelines.RunOptions{}, usageError{fmt.Errorf("--%s names no table", flag)}
+		}
+	}
+	if f.cascade && len(f.fullRefresh) == 0 {
+		return pipelines.RunOptions{}, usageError{errors.New("--cascade goes with --full-refresh")}
+	}
 	return pipelines.RunOptions{Trigger: f.trigger, Refresh: f.refresh, FullRefresh: f.fullRefresh, FullRefreshAll: f.all, Cascade: f.cascade}, nil
 }
 

@@ -103,6 +103,8 @@ type Execution struct {
 	// scans groups the plan's inputs by phase.
 	phases [][]scanGroup
 
+	static  map[string]listing // of the running step
+	kept    map[int]bool       // inputs that a join keeps from the step before
 	state   stateFiles
 	offsets map[string]stream.Offset // planned so far
 	marks   watermarks
@@ -115,6 +117,10 @@ type Execution struct {
 
 // ErrAhead is returned when the table holds epochs that the checkpoint does not.
 var ErrAhead = errors.New("the table is ahead of its checkpoint")
+
+// ErrBehind is returned when the checkpoint knows of committed epochs that the
+// table does not hold.
+var ErrBehind = errors.New("the table is behind its checkpoint")
 
 // New builds the plan and groups its inputs.
 func New(o Options) (*Execution, error) {

@@ -80,6 +80,10 @@ func (e *Execution) refusal(d checkpoint.Decision, f checkpoint.Facts) error {
 		return fmt.Errorf("%w: %s holds epoch %d of flow %s, the checkpoint %s ends at epoch %d; restore the checkpoint from a copy, or run with --full-refresh %s",
 			ErrAhead, e.o.Dataset, d.Epoch, e.o.Flow, e.o.DB.Path(), f.Intent, e.o.Dataset)
 	case checkpoint.RefuseDamaged:
+		if f.SinkKnows && f.SinkEpoch < f.Marked && f.Marked <= f.Intent {
+			return fmt.Errorf("%w: %s holds flow %s up to epoch %d, its checkpoint says that %d is committed: the table was lost or is an older copy; restore both from copies of one moment, or run with --full-refresh %s",
+				ErrBehind, e.o.Dataset, e.o.Flow, f.SinkEpoch, f.Marked, e.o.Dataset)
+		}
 		return fmt.Errorf("%w: %s: intent %d, prepared %d, committed %d, the table holds %d; restore it from a copy, or run with --full-refresh %s",
 			checkpoint.ErrDamaged, e.o.DB.Path(), f.Intent, f.Prepared, f.Marked, f.SinkEpoch, e.o.Dataset)
 	}

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"pipelines/sqlplan/logical"
+	"pipelines/tables/codec/display"
 	"pipelines/tables/column"
 )
 
@@ -33,7 +34,7 @@ type ExpectationError struct {
 }
 
 func (e *ExpectationError) Error() string {
-	return fmt.Sprintf("expectation %s is violated by %d rows: %s", e.Name, e.Rows, strings.Join(e.Examples, "; "))
+	return fmt.Sprintf("expectation %s (on_violation: fail) is violated; rows of one batch that violate it: %d: %s", e.Name, e.Rows, strings.Join(e.Examples, "; "))
 }
 
 func (bd *builder) expectation(node logical.Node, out port) (port, watermarked, error) {
@@ -134,12 +135,13 @@ func (e *expect) check(conds []*column.Vector, b *column.Batch, rows []int32) ([
 
 // rowText is a row for the message of a failed expectation.
 func (e *expect) rowText(b *column.Batch, r int) string {
-	var s strings.Builder
+	var s []byte
 	for i, a := range e.n.Output() {
 		if i > 0 {
-			s.WriteString(", ")
+			s = append(s, ", "...)
 		}
-		fmt.Fprintf(&s, "%s=%v", a.Name, column.At(b.Cols[i], r))
+		s = append(append(s, a.Name...), '=')
+		s = display.AppendJSON(s, b.Cols[i], r)
 	}
-	return s.String()
+	return string(s)
 }

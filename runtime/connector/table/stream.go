@@ -72,10 +72,13 @@ func NewStream(o StreamOptions) *Stream {
 // Index files of the next one; while Initial, the first Index files of the
 // snapshot at Version. ID is the table's.
 type position struct {
-	ID      string `json:"id"`
-	Version int64  `json:"version"`
-	Index   int    `json:"index,omitempty"`
-	Initial bool   `json:"initial,omitempty"`
+	ID string `json:"id"`
+	// Stamp is when Version was committed, in milliseconds: another commit under
+	// the same number is another table. 0 if unknown.
+	Stamp   int64 `json:"stamp,omitempty"`
+	Version int64 `json:"version"`
+	Index   int   `json:"index,omitempty"`
+	Initial bool  `json:"initial,omitempty"`
 }
 
 func parsePosition(o stream.Offset) (p position, started bool, err error) {
@@ -109,7 +112,32 @@ func (s *Stream) Start(ctx context.Context, from stream.Offset, _ connector.Ledg
 	if snap.ID() != p.ID {
 		return &ResetError{Table: s.o.Name, Version: snap.Version(), What: "being made anew"}
 	}
+	if snap.Version() < p.Version {
+		return &ResetError{Table: s.o.Name, Version: snap.Version(), What: "going back to an older copy"}
+	}
+	if now := s.stamp(ctx, p.Version); p.Stamp != 0 && now != 0 && now != p.Stamp {
+		return &ResetError{Table: s.o.Name, Version: p.Version, What: "going back to an older copy and on from there"}
+	}
 	return nil
+}
+
+// stamp is when a version was committed, in milliseconds; 0 if that cannot be
+// told any more.
+func (s *Stream) stamp(ctx context.Context, version int64) int64 {
+	if version < 0 {
+		return 0
+	}
+	var at int64
+	err := s.Table.Changes(ctx, version, func(c *tables.Change) bool {
+		if !c.Time.IsZero() {
+			at = c.Time.UnixMilli()
+		}
+		return false
+	})
+	if err != nil {
+		return 0
+	}
+	return at
 }
 
 // Pin implements connector.Source.
@@ -133,6 +161,7 @@ func (s *Stream) Plan(ctx context.Context, from stream.Offset, opts connector.Pl
 	if !started {
 		p = s.first()
 	}
+	p.Stamp = 0
 	lim := limit{files: s.o.MaxFiles, bytes: s.o.MaxBytes}
 	if opts.Unlimited {
 		lim = limit{}
@@ -148,6 +177,7 @@ func (s *Stream) Plan(ctx context.Context, from stream.Offset, opts connector.Pl
 	if n == 0 && started && to == p {
 		return connector.Planned{To: from}, nil
 	}
+	to.Stamp = s.stamp(ctx, to.Version)
 	return connector.Planned{To: to.offset(), Splits: n}, nil
 }
 
