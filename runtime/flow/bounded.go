@@ -44,8 +44,10 @@ type BoundedResult struct {
 // RunBounded runs the query once.
 func RunBounded(ctx context.Context, o BoundedOptions) (BoundedResult, error) {
 	var rows atomic.Int64
+	o.Tables = listOnce(o.Tables)
 	env := operator.Env{
 		Pool: o.Pool, Session: o.Session, Lanes: max(o.Lanes, 1), Seed: o.Seed, Budget: o.Budget, TempDir: o.TempDir,
+		Size: sizes(ctx, o.Tables),
 		Output: func(lane int, b *column.Batch) error {
 			rows.Add(int64(b.Rows()))
 			return o.Output(lane, b)
@@ -59,6 +61,9 @@ func RunBounded(ctx context.Context, o BoundedOptions) (BoundedResult, error) {
 	e := &Execution{plan: plan, phases: groupScans(plan.Scans()), o: Options{
 		Session: o.Session, Tables: o.Tables, Lanes: max(o.Lanes, 1), Pool: o.Pool, BatchRows: o.BatchRows,
 	}}
+	if err := e.listStatic(ctx); err != nil {
+		return BoundedResult{}, err
+	}
 	if err := plan.Begin(stream.Step{Now: o.Now.UnixMicro(), Late: stream.NoWatermark, Evict: stream.NoWatermark, Bounded: true}); err != nil {
 		return BoundedResult{}, err
 	}

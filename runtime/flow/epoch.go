@@ -121,6 +121,9 @@ func (e *Execution) runEpoch(ctx context.Context, in checkpoint.Intent) error {
 func (e *Execution) fill(ctx context.Context, in checkpoint.Intent, prog *Progress) ([]byte, error) {
 	step := stream.Step{Epoch: in.Epoch, Now: in.Now, Late: in.Late, Evict: in.Evict, NoData: in.NoData}
 	e.output.Store(0)
+	if err := e.listStatic(ctx); err != nil {
+		return nil, err
+	}
 	if err := e.plan.Begin(step); err != nil { // inline tables emit here
 		return nil, fmt.Errorf("begin step: %w", err)
 	}

@@ -12,7 +12,7 @@ import (
 
 	"pipelines/runtime/checkpoint"
 	"pipelines/runtime/connector"
-	"pipelines/runtime/operator"
+	"pipelines/sqlplan/funcs"
 	"pipelines/sqlplan/logical"
 	"pipelines/tables/schema"
 )
@@ -20,43 +20,6 @@ import (
 // inlineBytes is the size below which a step runs in one lane, on the calling
 // goroutine.
 const inlineBytes = 1 << 20
-
-// scanGroup is a set of plan inputs that one read of a relation feeds.
-type scanGroup struct {
-	scan   *logical.Scan
-	inputs []int // places in Plan.Scans
-}
-
-// groupScans orders the inputs by phase and joins those that read the same
-// columns of the same relation.
-func groupScans(scans []operator.ScanInput) [][]scanGroup {
-	var phases [][]scanGroup
-	for i, s := range scans {
-		for len(phases) <= s.Phase {
-			phases = append(phases, nil)
-		}
-		groups := phases[s.Phase]
-		j := slices.IndexFunc(groups, func(g scanGroup) bool { return sameRead(g.scan, s.Scan) })
-		if j >= 0 {
-			groups[j].inputs = append(groups[j].inputs, i)
-			continue
-		}
-		phases[s.Phase] = append(groups, scanGroup{scan: s.Scan, inputs: []int{i}})
-	}
-	return phases
-}
-
-func sameRead(a, b *logical.Scan) bool {
-	if a.Relation.ID != b.Relation.ID || !slices.Equal(a.Fields, b.Fields) || len(a.Filters)+len(b.Filters) > 0 {
-		return false
-	}
-	for i := range a.Columns {
-		if !a.Columns[i].Type.Equal(b.Columns[i].Type) || a.Metadata[i] != b.Metadata[i] {
-			return false
-		}
-	}
-	return true
-}
 
 // job is one split to read for one group.
 type job struct {
@@ -96,7 +59,7 @@ func (e *Execution) readAll(ctx context.Context, in checkpoint.Intent, prog *Pro
 		}
 		for _, g := range groups {
 			for _, input := range g.inputs {
-				if err := e.plan.EndScan(input); err != nil {
+				if err := e.plan.EndScan(input.at); err != nil {
 					return fmt.Errorf("end of %s: %w", g.scan.Relation.ID, err)
 				}
 			}
@@ -124,8 +87,9 @@ func (e *Execution) jobs(ctx context.Context, in checkpoint.Intent, g *scanGroup
 		}
 	} else if t, ok := e.o.Tables[id]; ok {
 		open = t
-		if splits, _, err = t.Whole(ctx); err != nil {
-			return nil, fmt.Errorf("list %s: %w", id, err)
+		splits = e.static[id].splits
+		if !slices.ContainsFunc(g.inputs, func(in scanInput) bool { return !e.kept[in.at] }) {
+			return nil, nil
 		}
 	} else {
 		panic("bug: flow: no connector for relation " + id)
@@ -186,12 +150,20 @@ func (e *Execution) runLane(ctx context.Context, lane int, jobs []job, counts *r
 }
 
 func (e *Execution) readSplit(ctx context.Context, lane int, j job, counts *readCounts) (err error) {
+	if !e.wanted(j.group) {
+		return nil
+	}
 	r, err := j.open.Open(ctx, j.split, e.scanSpec(j.group.scan))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	for first := 1; ; {
+	var file funcs.FileInfo
+	if f, ok := r.(fileReader); ok {
+		file.Path, file.Len = f.File()
+	}
+	e.plan.SetFile(lane, file)
+	for first := 1; e.wanted(j.group); {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -205,12 +177,10 @@ func (e *Execution) readSplit(ctx context.Context, lane int, j job, counts *read
 		if j.rows != nil {
 			j.rows.Add(int64(b.Rows()))
 		}
-		for _, input := range j.group.inputs {
-			if err := e.plan.Push(lane, input, b); err != nil {
-				last := first + b.Len - 1
-				b.Release()
-				return fmt.Errorf("in records %d to %d: %w", first, last, err)
-			}
+		if err := e.push(lane, j.group, b); err != nil {
+			last := first + b.Len - 1
+			b.Release()
+			return fmt.Errorf("in records %d to %d: %w", first, last, err)
 		}
 		first += b.Len
 		b.Release()

@@ -9,8 +9,8 @@ import (
 
 // Put takes one piece of an operator's state in the form in which it is
 // stored. The first byte of the key is its key group: entries of one group
-// move together. A nil value says that the key is gone. Key and value belong
-// to the receiver.
+// move together. A nil value says that the key is gone. Key and value are valid
+// during the call only.
 type Put func(key, value []byte)
 
 // StateHandle is the state of one operator as a checkpoint sees it. It is used
@@ -30,31 +30,14 @@ type StateHandle interface {
 	Restore(key, value []byte) error
 }
 
-// entryWriter hands out entries in memory of their own, many in one block.
-type entryWriter struct {
-	put   Put
-	block []byte
-}
-
-const entryBlock = 1 << 14
+// entryWriter hands out entries.
+type entryWriter struct{ put Put }
 
 // write hands out an entry whose key is buf[:n] and whose value is the rest.
-func (w *entryWriter) write(buf []byte, n int) {
-	buf = w.own(buf)
-	w.put(buf[:n:n], buf[n:])
-}
+func (w *entryWriter) write(buf []byte, n int) { w.put(buf[:n:n], buf[n:]) }
 
 // delete hands out the removal of a key.
-func (w *entryWriter) delete(key []byte) { w.put(w.own(key), nil) }
-
-func (w *entryWriter) own(buf []byte) []byte {
-	if cap(w.block)-len(w.block) < len(buf) {
-		w.block = make([]byte, 0, max(entryBlock, len(buf)))
-	}
-	from := len(w.block)
-	w.block = append(w.block, buf...)
-	return w.block[from:len(w.block):len(w.block)]
-}
+func (w *entryWriter) delete(key []byte) { w.put(key, nil) }
 
 // stateful is an operator with state as the plan keeps it.
 type stateful interface {

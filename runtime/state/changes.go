@@ -8,21 +8,33 @@ import (
 )
 
 // Changes collects what an epoch changed, in any order: of several changes of
-// one key the last counts.
+// one key the last counts. Keys and values are kept one after another in large
+// blocks without pointers.
 type Changes struct {
 	operators []operatorChanges
+	blocks    [][]byte
 	bytes, n  int
 }
 
 type operatorChanges struct {
 	id      string
-	entries []change
+	entries []ordinal
 }
 
-type change struct{ key, value []byte }
+// ordinal is a change in sorting order: the first bytes of its key, and where
+// it stands (block and offset).
+type ordinal struct {
+	prefix uint64
+	at     uint64
+}
+
+const (
+	changeBlock = 1 << 20
+	atBits      = 32
+)
 
 // Add notes a change; a nil value says that the key is gone. The slices are
-// kept.
+// copied.
 func (c *Changes) Add(operator string, key, value []byte) {
 	i := len(c.operators) - 1
 	if i < 0 || c.operators[i].id != operator {
@@ -32,9 +44,44 @@ func (c *Changes) Add(operator string, key, value []byte) {
 		i = len(c.operators)
 		c.operators = append(c.operators, operatorChanges{id: operator})
 	}
-	c.operators[i].entries = append(c.operators[i].entries, change{key, value})
+	o := &c.operators[i]
+	o.entries = append(o.entries, ordinal{prefixOf(key), c.keep(key, value)})
 	c.bytes += len(key) + len(value) + 4
 	c.n++
+}
+
+// keep copies a change into the blocks: the lengths (of the value one more, 0
+// for none), the key, the value.
+func (c *Changes) keep(key, value []byte) (at uint64) {
+	need := len(key) + len(value) + 2*binary.MaxVarintLen64
+	last := len(c.blocks) - 1
+	if last < 0 || cap(c.blocks[last])-len(c.blocks[last]) < need {
+		c.blocks = append(c.blocks, make([]byte, 0, max(changeBlock, need)))
+		last++
+	}
+	b := c.blocks[last]
+	at = uint64(last)<<atBits | uint64(len(b))
+	b = binary.AppendUvarint(b, uint64(len(key)))
+	if value == nil {
+		b = append(append(b, 0), key...)
+	} else {
+		b = append(append(binary.AppendUvarint(b, uint64(len(value))+1), key...), value...)
+	}
+	c.blocks[last] = b
+	return at
+}
+
+// entry is the change that stands at a place.
+func (c *Changes) entry(at uint64) (key, value []byte) {
+	b := c.blocks[at>>atBits][at&(1<<atBits-1):]
+	k, n := binary.Uvarint(b)
+	v, m := binary.Uvarint(b[n:])
+	b = b[n+m:]
+	key = b[:k:k]
+	if v > 0 {
+		value = b[k : k+v-1 : k+v-1]
+	}
+	return key, value
 }
 
 // Len is the number of changes.
@@ -43,15 +90,20 @@ func (c *Changes) Len() int { return c.n }
 // Bytes is about the size of the changes.
 func (c *Changes) Bytes() int { return c.bytes }
 
-// Reset forgets the changes.
+// Reset forgets the changes and keeps some memory for the next.
 func (c *Changes) Reset() {
 	for i := range c.operators {
 		o := &c.operators[i]
 		if cap(o.entries) > keepEntries {
 			o.entries = nil
 		}
-		clear(o.entries)
 		o.entries = o.entries[:0]
+	}
+	if len(c.blocks) > 1 || len(c.blocks) == 1 && cap(c.blocks[0]) > changeBlock {
+		c.blocks = nil
+	}
+	if len(c.blocks) == 1 {
+		c.blocks[0] = c.blocks[0][:0]
 	}
 	c.bytes, c.n = 0, 0
 }
@@ -63,40 +115,31 @@ const keepEntries = 1 << 16
 func (c *Changes) Each(f func(operator string, key, value []byte)) {
 	slices.SortFunc(c.operators, func(a, b operatorChanges) int { return strings.Compare(a.id, b.id) })
 	for _, o := range c.operators {
-		order := o.order()
-		for i, at := range order {
-			e := &o.entries[at.at]
-			if i+1 < len(order) && order[i+1].prefix == at.prefix && bytes.Equal(o.entries[order[i+1].at].key, e.key) {
-				continue
+		order := c.order(o.entries)
+		for i, x := range order {
+			key, value := c.entry(x.at)
+			if i+1 < len(order) && order[i+1].prefix == x.prefix {
+				if next, _ := c.entry(order[i+1].at); bytes.Equal(next, key) {
+					continue
+				}
 			}
-			f(o.id, e.key, e.value)
+			f(o.id, key, value)
 		}
 	}
 }
 
-// ordinal is a change in sorting order: the first bytes of its key and its
-// number.
-type ordinal struct {
-	prefix uint64
-	at     int32
-}
-
-func (e *change) prefix() uint64 {
-	if len(e.key) >= 8 {
-		return binary.BigEndian.Uint64(e.key)
+func prefixOf(key []byte) uint64 {
+	if len(key) >= 8 {
+		return binary.BigEndian.Uint64(key)
 	}
 	var p [8]byte
-	copy(p[:], e.key)
+	copy(p[:], key)
 	return binary.BigEndian.Uint64(p[:])
 }
 
-// order sorts the entries by key, equal keys by arrival.
-func (o *operatorChanges) order() []ordinal {
-	order := make([]ordinal, len(o.entries))
-	for i := range o.entries {
-		order[i] = ordinal{o.entries[i].prefix(), int32(i)}
-	}
-	order = radix(order)
+// order sorts entries by key, equal keys by arrival.
+func (c *Changes) order(entries []ordinal) []ordinal {
+	order := radix(slices.Clone(entries))
 	for from := 0; from < len(order); {
 		to := from + 1
 		for to < len(order) && order[to].prefix == order[from].prefix {
@@ -104,7 +147,9 @@ func (o *operatorChanges) order() []ordinal {
 		}
 		if to-from > 1 {
 			slices.SortStableFunc(order[from:to], func(x, y ordinal) int {
-				return bytes.Compare(o.entries[x.at].key, o.entries[y.at].key)
+				a, _ := c.entry(x.at)
+				b, _ := c.entry(y.at)
+				return bytes.Compare(a, b)
 			})
 		}
 		from = to

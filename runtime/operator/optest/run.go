@@ -1,6 +1,7 @@
 package optest
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -178,7 +179,9 @@ func (r *Runner) Step(s stream.Step, in Input) ([]Row, error) {
 
 func (r *Runner) save() {
 	for _, s := range r.plan.State() {
-		put := func(key, value []byte) { r.log[s.ID()] = append(r.log[s.ID()], entry{key, value}) }
+		put := func(key, value []byte) {
+			r.log[s.ID()] = append(r.log[s.ID()], entry{bytes.Clone(key), bytes.Clone(value)})
+		}
 		if r.o.Snapshots {
 			r.log[s.ID()] = nil
 			s.Snapshot(put)
