@@ -100,7 +100,8 @@ func (r *Reservation) Held() int64 {
 
 // Resize asks for total bytes altogether. Less than is held, or the floor, is
 // always granted. More is refused when it is not there, or when it would be
-// more than the holder's even share; then nothing changes.
+// more than the holder's even share and leave less than a quarter of the budget
+// for others; then nothing changes.
 func (r *Reservation) Resize(total int64) bool {
 	if r == nil || r.b.limit == 0 {
 		return true
@@ -113,7 +114,8 @@ func (r *Reservation) Resize(total int64) bool {
 		if _, ok := b.live[r]; !ok {
 			holders++
 		}
-		if b.used-r.held+total > b.limit || total > b.limit/holders {
+		all := b.used - r.held + total
+		if all > b.limit || total > b.limit/holders && all > b.limit/4*3 {
 			return false
 		}
 	}

@@ -28,6 +28,9 @@ func TestResize(t *testing.T) {
 	if !y.Resize(250) || b.Used() != 950 {
 		t.Fatal("what was given back was not granted")
 	}
+	if x.Release(); !x.Resize(500) || x.Resize(501) {
+		t.Fatal("a quarter is for those who have less than their share")
+	}
 	x.Release()
 	y.Release()
 	if b.Used() != 0 || !y.Resize(1000) {
