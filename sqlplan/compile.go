@@ -133,6 +133,9 @@ func refused(err error, text *diag.Text, r diag.Range) diag.Diagnostic {
 	const code = "UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY.UNSUPPORTED_CORRELATED_REFERENCE"
 	var u *rewrite.Unsupported
 	if errors.As(err, &u) && u.Place.IsValid() {
+		if u.Class != "" {
+			return diag.AtSpan(text.File(), u.Place, u.Class, u.What)
+		}
 		return diag.AtSpan(text.File(), u.Place, code, u.What)
 	}
 	return diag.At(text, r, code, err.Error())

@@ -80,6 +80,10 @@ func (b *Binder) otherCall(e *ast.Call, name string, v *env) (bound, bool) {
 		return bound{}, false
 	}
 	if generatorOf(name) != nil {
+		if outsideSelect[v.clause] {
+			b.fail(e.Span, "UNSUPPORTED_GENERATOR.OUTSIDE_SELECT", "The generator is not supported: outside the SELECT clause, found: %s.", v.clause)
+			return bound{}, false
+		}
 		b.fail(e.Span, "UNSUPPORTED_GENERATOR.NESTED_IN_EXPRESSIONS",
 			"The generator is not supported: nested in expressions %q.", ast.String(e))
 		return bound{}, false
@@ -284,3 +288,6 @@ func (b *Binder) castCall(e *ast.Call, t schema.Type, v *env) (bound, bool) {
 	}
 	return y, ok
 }
+
+// outsideSelect are the clauses that are no part of a select list.
+var outsideSelect = map[string]bool{"WHERE": true, "ORDER BY": true, "ON": true, "JOIN": true, "LIMIT": true, "HAVING": true, "QUALIFY": true}

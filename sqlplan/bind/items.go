@@ -32,6 +32,10 @@ func (b *Binder) star(s *ast.Star, sc *scope) ([]starCol, bool) {
 				at = k
 			}
 		}
+		if at < 0 && sc.find(n.Parts, b.session.CaseSensitive).ok {
+			b.fail(n.Span, "EXCEPT_OVERLAPPING_COLUMNS", "Columns in an EXCEPT list must be distinct and non-overlapping, but got %s twice.", quoteParts(n.Parts))
+			return nil, false
+		}
 		if at < 0 {
 			b.unresolved(n.Span, n.Parts, sc)
 			return nil, false

@@ -49,7 +49,7 @@ func (b *Binder) query(q *ast.Query, up enclosing) (logical.Node, *scope) {
 
 // with makes the CTEs of a WITH visible.
 func (b *Binder) with(w *ast.With) bool {
-	seen := map[string]bool{}
+	seen, outer := map[string]bool{}, b.ctes
 	for i := range w.CTEs {
 		c := &w.CTEs[i]
 		k := strings.ToLower(c.Name.Name)
@@ -58,6 +58,10 @@ func (b *Binder) with(w *ast.With) bool {
 			return false
 		}
 		seen[k] = true
+		if strings.EqualFold(b.session.Conf["spark.sql.legacy.ctePrecedencePolicy"], "EXCEPTION") && outer.find(c.Name.Name) != nil {
+			b.fail(c.Name.Span, "AMBIGUOUS_ALIAS_IN_NESTED_CTE", "Name `%s` is ambiguous in nested CTE. Please set \"spark.sql.legacy.ctePrecedencePolicy\" to \"CORRECTED\" so that the name defined in the inner CTE takes precedence.", c.Name.Name)
+			return false
+		}
 		b.ctes = &cteScope{name: c.Name.Name, cte: c, up: b.ctes, recursive: w.Recursive}
 	}
 	return true

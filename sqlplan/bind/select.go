@@ -93,6 +93,9 @@ func (b *Binder) runSelect(c *core, tail *ast.Tail) (logical.Node, *scope) {
 		c.bindOrder(tail)
 	}
 	if c.ok {
+		c.checkOuter()
+	}
+	if c.ok {
 		c.build(tail)
 	}
 	if !c.ok {

@@ -57,6 +57,7 @@ func errCast(arg Arg, to schema.Type, mode CastMode) *Error {
 	params := map[string]string{"srcType": quoteType(from), "targetType": quoteType(to)}
 	base := "cannot cast " + quoteType(from) + " to " + quoteType(to)
 	switch {
+	case mode == CastLegacy: // no setting and no function would help
 	case from.IsNumeric() && to.Kind == schema.Date,
 		from.Kind == schema.Date && to.IsNumeric():
 		name := "`DATE_FROM_UNIX_DATE`"

@@ -87,6 +87,15 @@ func bindComparison(s *Session, name string, args []Arg) (*Bound, error) {
 	}
 	call := "(" + args[0].Text + " " + symbol + " " + args[1].Text + ")"
 	t, ok := comparisonType(s, args[0].Type, args[1].Type)
+	if !ok && !s.ANSI && (symbol == "=" || symbol == "!=" || symbol == "<=>") {
+		// without ANSI a boolean equals the number 1 or 0
+		switch l, r := args[0].Type, args[1].Type; {
+		case l.Kind == schema.Boolean && r.IsNumeric():
+			t, ok = r, true
+		case r.Kind == schema.Boolean && l.IsNumeric():
+			t, ok = l, true
+		}
+	}
 	if !ok {
 		return nil, errDiffTypes(call, args[0].Type, args[1].Type)
 	}

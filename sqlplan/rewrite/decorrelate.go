@@ -9,6 +9,8 @@ import (
 type Unsupported struct {
 	Place diag.Span
 	What  string
+	// Class is the error class; "" for the general one.
+	Class diag.Code
 }
 
 func (e *Unsupported) Error() string { return e.What }
@@ -57,7 +59,7 @@ func (c *Context) unnest(n logical.Node) logical.Node {
 	}
 	ins := n.Inputs()
 	if len(ins) != 1 {
-		panic(&Unsupported{diag.Span{}, "a subquery is not supported here"})
+		panic(&Unsupported{Place: diag.Span{}, What: "a subquery is not supported here"})
 	}
 	u := &unnester{c: c, input: ins[0]}
 	out := logical.MapExprs(n, u.expr).WithInputs([]logical.Node{u.input})
@@ -90,7 +92,8 @@ func (c *Context) unnestOuter(j *logical.Join) logical.Node {
 		case !used.meets(left):
 			return r.expr(e)
 		}
-		panic(&Unsupported{s.Place, "a subquery over both sides in the condition of an outer join is not supported"})
+		panic(&Unsupported{Place: s.Place, What: "Correlated subqueries in the join predicate cannot reference both join inputs.",
+			Class: "UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY.UNSUPPORTED_CORRELATED_EXPRESSION_IN_JOIN_CONDITION"})
 	}
 	m.Cond = visit(j.Cond)
 	m.Left, m.Right = l.input, r.input
@@ -430,7 +433,7 @@ func (c *Context) lateral(j *logical.Join) logical.Node {
 // lateralAggregate joins with a global aggregate: each left row has its row.
 func (c *Context) lateralAggregate(j *logical.Join, sd side) logical.Node {
 	if j.Type == logical.LeftJoin && j.Cond != nil || j.Type == logical.RightJoin || j.Type == logical.FullJoin {
-		panic(&Unsupported{exprPlace(j.Cond), "this lateral join with an aggregate and a condition is not supported"})
+		panic(&Unsupported{Place: exprPlace(j.Cond), What: "this lateral join with an aggregate and a condition is not supported"})
 	}
 	n := logical.SplitJoin(&logical.Join{Left: j.Left, Right: sd.plan, Type: logical.LeftJoin, Cond: logical.Conjunction(sd.conds)})
 	p := passing(n, j.Left.Output())

@@ -55,7 +55,7 @@ func (c *Context) overDomain(in, plan logical.Node, outer []logical.Attr, place 
 }
 
 func (d *domain) refuse(what string) {
-	panic(&Unsupported{d.place, what + " is not supported"})
+	panic(&Unsupported{Place: d.place, What: what + " is not supported"})
 }
 
 // values is the distinct outer values under fresh ids.
