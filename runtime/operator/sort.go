@@ -56,7 +56,7 @@ func (s *sorter) begin(*stepState) error {
 
 func (s *sorter) reset() {
 	s.store.reset()
-	s.keyed = sortedKeys{}
+	s.keyed.drop()
 	s.bound = nil
 	s.runs.close()
 	s.mem.free()
@@ -192,7 +192,7 @@ func (s *sorter) endRuns() error {
 		return err
 	}
 	s.store.reset()
-	s.keyed = sortedKeys{}
+	s.keyed.drop()
 	err := s.runs.merge(s.limit, func(b *column.Batch) error {
 		nb := s.p.env.Pool.Batch()
 		for _, c := range b.Cols[:len(b.Cols)-1] {

@@ -25,15 +25,17 @@ func ordersOf(keys []logical.SortKey) []sortOrder {
 }
 
 // sortedKeys collects sort keys as bytes that compare like the keys: entry i
-// belongs to row i. The first eight bytes stand in the entry itself.
+// belongs to row i. The first twelve bytes stand in the entry itself.
 type sortedKeys struct {
 	arena   []byte
 	ends    []uint64
 	entries []sortEntry
+	long    bool // a key does not fit into its entry
 }
 
 type sortEntry struct {
 	prefix uint64
+	more   uint32 // the four bytes after it
 	row    int32
 }
 
@@ -50,7 +52,13 @@ func (s *sortedKeys) add(keys []*column.Vector, orders []sortOrder, rows []int32
 
 // close ends the key that starts at from.
 func (s *sortedKeys) close(from int) {
-	s.entries = append(s.entries, sortEntry{prefix(s.arena[from:]), int32(len(s.ends))})
+	key := s.arena[from:]
+	e := sortEntry{prefix: prefix(key), row: int32(len(s.ends))}
+	if len(key) > 8 {
+		e.more = uint32(prefix(key[8:]) >> 32)
+		s.long = s.long || len(key) > 12
+	}
+	s.entries = append(s.entries, e)
 	s.ends = append(s.ends, uint64(len(s.arena)))
 }
 
@@ -78,8 +86,13 @@ func (s *sortedKeys) sort() {
 		if a.prefix != b.prefix {
 			return cmp.Compare(a.prefix, b.prefix)
 		}
-		if d := bytes.Compare(s.key(a.row), s.key(b.row)); d != 0 {
-			return d
+		if a.more != b.more {
+			return cmp.Compare(a.more, b.more)
+		}
+		if s.long { // keys that fit are equal now: none is the start of another
+			if d := bytes.Compare(s.key(a.row), s.key(b.row)); d != 0 {
+				return d
+			}
 		}
 		return cmp.Compare(a.row, b.row)
 	})
@@ -94,7 +107,15 @@ func (s *sortedKeys) used() int64 { return int64(len(s.arena) + 8*len(s.ends) + 
 func grown(n int64) int64 { return n + n/2 }
 
 func (s *sortedKeys) reset() {
-	s.arena, s.ends, s.entries = s.arena[:0], s.ends[:0], s.entries[:0]
+	s.arena, s.ends, s.entries, s.long = s.arena[:0], s.ends[:0], s.entries[:0], false
+}
+
+// drop is reset that keeps no great memory.
+func (s *sortedKeys) drop() {
+	if s.bytes() > bigVector {
+		*s = sortedKeys{}
+	}
+	s.reset()
 }
 
 // appendSortKey appends row i of v so that bytes compare as ORDER BY does:

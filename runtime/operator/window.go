@@ -79,8 +79,8 @@ func (w *window) begin(*stepState) error {
 
 func (w *window) reset() {
 	w.store.reset()
-	w.keyed = sortedKeys{}
-	w.parts = nil
+	w.keyed.drop()
+	w.parts = w.parts[:0]
 	w.runs.close()
 	w.mem.free()
 }
