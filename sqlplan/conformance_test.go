@@ -63,10 +63,9 @@ func blocks(t testing.TB, file string) []block {
 var strict = map[string]bool{"queries.txt": true, "joins.txt": true, "names_errors.txt": true, "windows.txt": true, "literals.txt": true}
 
 // different are statements of those files that are answered otherwise: the
-// first is for the catalog to refuse, the second a limit of Spark's.
+// catalog refuses this one.
 var different = map[string]bool{
-	"SELECT * FROM no_catalog.s.t1":                                       true,
-	"SELECT window_time(window) FROM tw GROUP BY window(ts, '5 minutes')": true,
+	"SELECT * FROM no_catalog.s.t1": true,
 }
 
 // TestConformance compiles the golden statements: names and types of columns

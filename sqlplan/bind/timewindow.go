@@ -238,6 +238,13 @@ func (b *Binder) windowTimeCall(e *ast.Call, name string, v *env) (bound, bool) 
 			`Cannot resolve "window_time(%s)" due to data type mismatch: The first parameter requires the window type, however "%s" has the type "%s".`, x.text, x.text, x.typ().SQL())
 		return bound{}, false
 	}
+	if _, byName := ast.Unparen(e.Args[0]).(*ast.Column); byName && v.times != nil && v.times.node != nil {
+		if c, ok := x.e.(*logical.Column); ok && c.Attr.ID == v.times.attr.ID {
+			b.failHint(e.Span, "MISSING_AGGREGATION", "call window_time in a query around this one: SELECT window_time(window) FROM (SELECT window, ... GROUP BY window(...))",
+				`The non-aggregating expression "window_time(window)" is based on columns which are not participating in the GROUP BY clause.`)
+			return bound{}, false
+		}
+	}
 	y, ok := b.windowTime(e.Span, x)
 	y.text = printCall(name, []string{x.text})
 	return y, ok
