@@ -14,6 +14,7 @@ type Changes struct {
 	operators []operatorChanges
 	blocks    [][]byte
 	bytes, n  int
+	seen      byte // keeps touch from being left out
 }
 
 type operatorChanges struct {
@@ -74,8 +75,11 @@ func (c *Changes) keep(key, value []byte) (at uint64) {
 // entry is the change that stands at a place.
 func (c *Changes) entry(at uint64) (key, value []byte) {
 	b := c.blocks[at>>atBits][at&(1<<atBits-1):]
-	k, n := binary.Uvarint(b)
-	v, m := binary.Uvarint(b[n:])
+	k, v, n, m := uint64(b[0]), uint64(b[1]), 1, 1
+	if k|v >= 0x80 {
+		k, n = binary.Uvarint(b)
+		v, m = binary.Uvarint(b[n:])
+	}
 	b = b[n+m:]
 	key = b[:k:k]
 	if v > 0 {
@@ -115,16 +119,50 @@ const keepEntries = 1 << 16
 func (c *Changes) Each(f func(operator string, key, value []byte)) {
 	slices.SortFunc(c.operators, func(a, b operatorChanges) int { return strings.Compare(a.id, b.id) })
 	for _, o := range c.operators {
-		order := c.order(o.entries)
-		for i, x := range order {
-			key, value := c.entry(x.at)
-			if i+1 < len(order) && order[i+1].prefix == x.prefix {
-				if next, _ := c.entry(order[i+1].at); bytes.Equal(next, key) {
-					continue
-				}
+		order := radix(slices.Clone(o.entries))
+		touched := 0
+		for from := 0; from < len(order); {
+			to := from + 1
+			for to < len(order) && order[to].prefix == order[from].prefix {
+				to++
 			}
-			f(o.id, key, value)
+			for touched < to {
+				touched += c.touch(order[touched:])
+			}
+			if to-from > 1 {
+				slices.SortStableFunc(order[from:to], func(x, y ordinal) int {
+					a, _ := c.entry(x.at)
+					b, _ := c.entry(y.at)
+					return bytes.Compare(a, b)
+				})
+			}
+			c.run(order[from:to], func(key, value []byte) { f(o.id, key, value) })
+			from = to
 		}
+	}
+}
+
+// touch loads some entries, which lie anywhere, all at once into the cache.
+func (c *Changes) touch(order []ordinal) int {
+	n := min(len(order), touchAhead)
+	for _, x := range order[:n] {
+		c.seen += c.blocks[x.at>>atBits][x.at&(1<<atBits-1)]
+	}
+	return n
+}
+
+const touchAhead = 64
+
+// run calls f for sorted entries of one prefix, each key once.
+func (c *Changes) run(order []ordinal, f func(key, value []byte)) {
+	for i, x := range order {
+		key, value := c.entry(x.at)
+		if i+1 < len(order) {
+			if next, _ := c.entry(order[i+1].at); bytes.Equal(next, key) {
+				continue
+			}
+		}
+		f(key, value)
 	}
 }
 
@@ -135,26 +173,6 @@ func prefixOf(key []byte) uint64 {
 	var p [8]byte
 	copy(p[:], key)
 	return binary.BigEndian.Uint64(p[:])
-}
-
-// order sorts entries by key, equal keys by arrival.
-func (c *Changes) order(entries []ordinal) []ordinal {
-	order := radix(slices.Clone(entries))
-	for from := 0; from < len(order); {
-		to := from + 1
-		for to < len(order) && order[to].prefix == order[from].prefix {
-			to++
-		}
-		if to-from > 1 {
-			slices.SortStableFunc(order[from:to], func(x, y ordinal) int {
-				a, _ := c.entry(x.at)
-				b, _ := c.entry(y.at)
-				return bytes.Compare(a, b)
-			})
-		}
-		from = to
-	}
-	return order
 }
 
 // radix sorts by prefix, stable, a byte at a time from the lowest; bytes that
