@@ -55,7 +55,7 @@ func (b *Binder) starCols(s *ast.Star, sc *scope) ([]starCol, bool) {
 		for _, c := range sc.visible() {
 			add(c)
 		}
-		if len(out) == 0 {
+		if len(out) == 0 && sc.outer == nil {
 			b.fail(s.Span, "INVALID_USAGE_OF_STAR_OR_REGEX", "Invalid usage of '*' without a FROM clause.")
 			return nil, false
 		}
@@ -68,6 +68,21 @@ func (b *Binder) starCols(s *ast.Star, sc *scope) ([]starCol, bool) {
 	}
 	if len(out) > 0 {
 		return out, true
+	}
+	for at := sc.outer; at != nil; at = at.outer {
+		for _, c := range at.cols {
+			if c.unlisted || c.meta != nil || len(c.quals) < len(s.Qualifier) || !matches(c.quals, s.Qualifier) {
+				continue
+			}
+			x, ok := b.columnOf(s.Span, []ast.Ident{{Name: c.attr.Name}}, found{col: c, name: ast.Ident{Name: c.attr.Name}, ok: true}, sc, at)
+			if !ok {
+				return nil, false
+			}
+			out = append(out, starCol{x, c.quals})
+		}
+		if len(out) > 0 {
+			return out, true
+		}
 	}
 	for at := sc; at != nil; at = at.outer {
 		if f := at.find(s.Qualifier, b.session.CaseSensitive); f.ok {

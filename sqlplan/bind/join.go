@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"pipelines/sqlplan/ast"
+	"pipelines/sqlplan/funcs"
 	"pipelines/sqlplan/logical"
 	"pipelines/tables/schema"
 )
@@ -67,6 +68,11 @@ func (b *Binder) joinRight(j *ast.Join, l logical.Node, ls *scope, up enclosing)
 		rightUp = enclosing{scope: up.over(&scope{cols: ls.cols, broken: ls.broken || l == nil}), refs: refs}
 	}
 	r, rs := b.relation(j.R, rightUp)
+	if _, isQuery := j.R.(*ast.SubqueryRel); isQuery && isLateral(j.R) && l != nil && r != nil && volatile(r) && !single(l) {
+		b.fail(j.R.Range(), subqueryCategory+"NON_DETERMINISTIC_LATERAL_SUBQUERIES",
+			"Unsupported subquery expression: Non-deterministic lateral subqueries are not supported when joining with outer relations that produce more than one row.")
+		return nil, &scope{broken: true}
+	}
 	both := &scope{cols: append(append([]col(nil), ls.cols...), rs.cols...), broken: ls.broken || rs.broken || l == nil || r == nil}
 	n := &logical.Join{Left: l, Right: r, Type: joinTypes[j.Kind], Lateral: len(refs.attrs) > 0}
 	s, ok := both, true
@@ -278,6 +284,11 @@ func (b *Binder) lateralFunc(j *ast.Join, l logical.Node, ls *scope, up enclosin
 	if l == nil {
 		return nil, broken, true
 	}
+	if j.Kind == ast.LeftJoin && j.On != nil {
+		if lit, always := ast.Unparen(j.On).(*ast.BoolLit); !always || !lit.Value {
+			return nil, nil, false // a lateral join like others
+		}
+	}
 	call := &ast.Call{Pos: f.Pos, Name: f.Name, Args: f.Args}
 	g, ok := b.genCall(call, name, fn, plain(up.over(&scope{cols: ls.cols}), "FROM"))
 	if !ok {
@@ -285,10 +296,6 @@ func (b *Binder) lateralFunc(j *ast.Join, l logical.Node, ls *scope, up enclosin
 	}
 	switch j.Kind {
 	case ast.LeftJoin:
-		if j.On != nil {
-			b.notYet(j.Span, "LEFT JOIN LATERAL of a generator with a condition")
-			return nil, broken, true
-		}
 		g.outer = true
 	case ast.CommaJoin, ast.CrossJoin, ast.InnerJoin:
 	default:
@@ -303,7 +310,7 @@ func (b *Binder) lateralFunc(j *ast.Join, l logical.Node, ls *scope, up enclosin
 		view.Columns = f.Alias.Columns
 	}
 	n, s := b.generated(view, l, ls, g)
-	if n != nil && j.On != nil {
+	if n != nil && j.On != nil && j.Kind != ast.LeftJoin {
 		cond, ok := b.joinCond(j.On, up.over(&scope{cols: s.cols}))
 		if !ok {
 			return nil, broken, true
@@ -311,4 +318,31 @@ func (b *Binder) lateralFunc(j *ast.Join, l logical.Node, ls *scope, up enclosin
 		n = &logical.Filter{Input: n, Cond: cond}
 	}
 	return n, s, true
+}
+
+// volatile reports an expression in the plan that gives another value each
+// time.
+func volatile(n logical.Node) bool {
+	found := false
+	logical.WalkNode(n, func(m logical.Node) bool {
+		logical.EachExpr(m, func(e logical.Expr) { found = found || e != nil && logical.Volatility(e) == funcs.Volatile })
+		return !found
+	})
+	return found
+}
+
+// single reports a plan of one row.
+func single(n logical.Node) bool {
+	for {
+		switch m := n.(type) {
+		case *logical.Project:
+			n = m.Input
+		case *logical.Values:
+			return m.Rows <= 1
+		case *logical.Aggregate:
+			return len(m.Groups) == 0
+		default:
+			return false
+		}
+	}
 }
