@@ -117,25 +117,31 @@ func (r *sortedRuns) merge(limit int64, f func(b *column.Batch) error) error {
 	defer r.close()
 	m := r.newMerge(r.runs)
 	defer m.release()
-	b := newBatch(r.mem.p.env.Pool, r.cols)
-	defer b.Release()
 	for limit != 0 {
 		n := column.BatchRows
 		if limit > 0 {
 			n = int(min(limit, int64(n)))
 		}
-		if err := m.next(b, n); err != nil || b.Len == 0 {
+		got, err := m.pass(n, f)
+		if err != nil || got == 0 {
 			return err
 		}
 		if limit > 0 {
-			limit -= int64(b.Len)
+			limit -= int64(got)
 		}
-		if err := f(b); err != nil {
-			return err
-		}
-		emptyColumns(b)
 	}
 	return nil
+}
+
+// pass calls f with the next n rows, in a batch of their own, and says how many
+// there were.
+func (m *runMerge) pass(n int, f func(b *column.Batch) error) (int, error) {
+	b := newBatch(m.r.mem.p.env.Pool, m.r.cols)
+	defer b.Release()
+	if err := m.next(b, n); err != nil || b.Len == 0 {
+		return 0, err
+	}
+	return b.Len, f(b)
 }
 
 // pass merges neighbouring runs into longer ones in a new file.

@@ -202,6 +202,34 @@ func TestWindowSpills(t *testing.T) {
 	}
 }
 
+// Ranks need no partition in memory.
+func TestRanksSpill(t *testing.T) {
+	s := table("t", 1)
+	for _, parts := range [][]logical.Expr{nil, {ref(s, 0)}} {
+		w := &logical.Window{
+			Input: s, PartitionBy: parts, OrderBy: []logical.SortKey{{Expr: ref(s, 2)}, {Expr: ref(s, 1), Descending: true}},
+			Calls: []logical.WindowCall{
+				{Fn: &funcs.BoundWindow{Kind: funcs.Rank}, Attr: optest.Columns(30, optest.Field("r", i32))[0]},
+				{Fn: &funcs.BoundWindow{Kind: funcs.DenseRank}, Attr: optest.Columns(31, optest.Field("d", i32))[0]},
+			},
+		}
+		spilled(t, w, optest.Input{"t": randomRows(7, 3000, 30)}, false)
+		w.Calls = append(w.Calls, logical.WindowCall{Fn: &funcs.BoundWindow{Kind: funcs.RowNumber}, Attr: optest.Columns(32, optest.Field("n", i32))[0]})
+		in := optest.Input{"t": randomRows(9, 3000, 30)}
+		want, err := optest.Query(t, w, optest.Options{}, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := optest.Query(t, w, optest.Options{Memory: 20 << 10, Spill: true, BatchSize: 100}, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := optest.Diff(got, want, true); d != "" {
+			t.Fatalf("%.2000s", d)
+		}
+	}
+}
+
 // Rows whose unused values failed stay failed, and harmless, through a spill.
 func TestSpillKeepsErrors(t *testing.T) {
 	s := table("t", 1)

@@ -3,6 +3,7 @@ package operator
 import (
 	"bytes"
 
+	"pipelines/sqlplan/funcs"
 	"pipelines/tables/column"
 )
 
@@ -27,13 +28,21 @@ func (w *window) spill() error {
 }
 
 // endRuns works through the merged rows by blocks of whole partitions. One
-// partition has to fit into memory.
+// partition has to fit into memory, unless only ranks are wanted.
 func (w *window) endRuns() error {
 	if err := w.spill(); err != nil {
 		return err
 	}
 	w.store.reset()
 	w.keyed, w.parts = sortedKeys{}, nil
+	if w.onlyRanks() {
+		r := &runningRanks{w: w}
+		if err := w.runs.merge(-1, r.add); err != nil {
+			return err
+		}
+		w.reset()
+		return w.out.end()
+	}
 	c := &partitionCutter{w: w, blk: &block{}}
 	defer c.drop()
 	if err := w.runs.merge(-1, c.add); err != nil {
@@ -45,6 +54,74 @@ func (w *window) endRuns() error {
 	c.drop()
 	w.reset()
 	return w.out.end()
+}
+
+// onlyRanks reports whether all calls depend on nothing but the rows before, so
+// that a partition need not be in memory.
+func (w *window) onlyRanks() bool {
+	for _, c := range w.calls {
+		if c.call.Agg != nil {
+			return false
+		}
+		switch c.call.Fn.Kind {
+		case funcs.RowNumber, funcs.Rank, funcs.DenseRank:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// runningRanks numbers sorted rows as they pass.
+type runningRanks struct {
+	w                   *window
+	last                []byte // key of the last row
+	npar                int32  // the partition's part of it
+	number, rank, dense int64
+}
+
+func (r *runningRanks) add(b *column.Batch) error {
+	n := len(b.Cols)
+	nb := r.w.p.env.Pool.Batch()
+	for _, v := range b.Cols[:len(r.w.n.Input.Output())] {
+		nb.Cols = append(nb.Cols, v.Retain())
+	}
+	results := make([]*column.Vector, len(r.w.calls))
+	for i, c := range r.w.calls {
+		results[i] = r.w.p.env.Pool.Vector(c.call.Attr.Type)
+	}
+	nb.Cols = append(nb.Cols, results...)
+	for i := range b.Len {
+		r.step(b.Cols[n-1].Str(i), b.Cols[n-2].I32[i])
+		for k, c := range r.w.calls {
+			switch c.call.Fn.Kind {
+			case funcs.RowNumber:
+				appendInt(results[k], r.number)
+			case funcs.Rank:
+				appendInt(results[k], r.rank)
+			default:
+				appendInt(results[k], r.dense)
+			}
+		}
+	}
+	nb.Len = b.Len
+	return pushFresh(r.w.out, 0, nb)
+}
+
+// step goes on to the row with the key.
+func (r *runningRanks) step(key []byte, npar int32) {
+	switch {
+	case r.number == 0 || !bytes.Equal(r.last[:r.npar], key[:npar]):
+		r.number, r.rank, r.dense = 1, 1, 1
+	case bytes.Equal(r.last, key):
+		r.number++
+		return
+	default:
+		r.number++
+		r.rank = r.number
+		r.dense++
+	}
+	r.last, r.npar = append(r.last[:0], key...), npar
 }
 
 // partitionCutter gathers sorted rows until they are whole partitions of about
