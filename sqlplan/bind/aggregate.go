@@ -102,10 +102,15 @@ func (b *Binder) outerAggregate(e *ast.Call, name string, fn *funcs.Aggregate, v
 // aggCall binds an aggregate's arguments, filter and ordering.
 func (b *Binder) aggCall(e *ast.Call, name string, fn *funcs.Aggregate, v *env) (logical.AggCall, string, bool) {
 	call := logical.AggCall{At: b.at(e.Span), Distinct: e.Distinct}
+	if !b.withinGroup(e, name) {
+		return call, "", false
+	}
 	args, ok := b.aggArgs(e, name, v)
+	keyText := ""
 	for _, k := range e.WithinGroup {
 		key, x, good := b.sortKey(k, v)
 		ok = ok && good
+		keyText = x.text
 		call.OrderBy = append(call.OrderBy, key)
 		if orderedSet[name] {
 			// percentile_cont(p) WITHIN GROUP (ORDER BY x) is a function of (x, p).
@@ -118,15 +123,11 @@ func (b *Binder) aggCall(e *ast.Call, name string, fn *funcs.Aggregate, v *env) 
 	if name == "mode" && len(call.OrderBy) == 1 && len(args) == 0 {
 		// mode() WITHIN GROUP (ORDER BY x): of equal counts the first in order.
 		at := b.at(e.Span)
-		args = append(args, bound{e: call.OrderBy[0].Expr, text: logical.Text(call.OrderBy[0].Expr)},
+		args = append(args, bound{e: call.OrderBy[0].Expr, text: keyText},
 			bound{e: boolLiteral(at, true), text: "true"}, bound{e: boolLiteral(at, call.OrderBy[0].Descending), text: "true"})
 		call.OrderBy = nil
 	}
 	if orderedSet[name] {
-		if len(e.WithinGroup) != 1 && ok {
-			b.fail(e.Span, "INVALID_WITHIN_GROUP_EXPRESSION.WITHIN_GROUP_MISSING", "WITHIN GROUP is required for inverse distribution function `%s`.", name)
-			ok = false
-		}
 		call.OrderBy = nil
 	}
 	if ok && e.Distinct && len(call.OrderBy) > 0 && len(args) > 0 && key(call.OrderBy[0].Expr) != key(args[0].e) {
@@ -157,6 +158,26 @@ func (b *Binder) aggCall(e *ast.Call, name string, fn *funcs.Aggregate, v *env) 
 	return call, txt + filterText, ok
 }
 
+// withinGroup checks the form of WITHIN GROUP (ORDER BY ...).
+func (b *Binder) withinGroup(e *ast.Call, name string) bool {
+	n := len(e.WithinGroup)
+	class, msg := diag.Code(""), ""
+	switch {
+	case n > 0 && !orderedSet[name] && name != "listagg" && name != "string_agg" && name != "mode":
+		class, msg = "INVALID_SQL_SYNTAX.FUNCTION_WITH_UNSUPPORTED_SYNTAX", "Invalid SQL syntax: The function `%s` does not support WITHIN GROUP (ORDER BY ...)."
+	case orderedSet[name] && e.Distinct:
+		class, msg = "INVALID_WITHIN_GROUP_EXPRESSION.DISTINCT_UNSUPPORTED", "Invalid function `%s` with WITHIN GROUP. The function does not support DISTINCT with WITHIN GROUP."
+	case orderedSet[name] && n == 0:
+		class, msg = "INVALID_WITHIN_GROUP_EXPRESSION.WITHIN_GROUP_MISSING", "Invalid function `%s` with WITHIN GROUP. WITHIN GROUP is required for the function."
+	case (orderedSet[name] || name == "mode") && n > 1:
+		class, msg = "INVALID_WITHIN_GROUP_EXPRESSION.WRONG_NUM_ORDERINGS", "Invalid function `%s` with WITHIN GROUP. The function requires 1 ordering."
+	default:
+		return true
+	}
+	b.fail(e.Span, class, msg, name)
+	return false
+}
+
 // orderedSet are the inverse distribution functions: the key of WITHIN GROUP
 // is their first argument.
 var orderedSet = map[string]bool{"percentile_cont": true, "percentile_disc": true}
@@ -184,12 +205,17 @@ func (b *Binder) complement(r diag.Range, p bound) bound {
 func (b *Binder) aggArgs(e *ast.Call, name string, v *env) ([]bound, bool) {
 	var out []bound
 	list, ok := b.namedArgs(e, name)
+	if name == "count" && len(list) == 0 && ok && !strings.EqualFold(b.session.Conf["spark.sql.legacy.allowParameterlessCount"], "true") {
+		b.fail(e.Span, "WRONG_NUM_ARGS.WITH_SUGGESTION", "The `count` requires > 0 parameters but the actual number is 0. If you have to call this function with 0 parameters, set the legacy configuration \"spark.sql.legacy.allowParameterlessCount\" to \"true\".")
+		return nil, false
+	}
 	for _, a := range list {
 		s, isStar := a.(*ast.Star)
+		legacyStar := strings.EqualFold(b.session.Conf["spark.sql.legacy.allowStarWithSingleTableIdentifierInCount"], "true")
 		switch {
 		case isStar && name == "count" && len(list) == 1 && len(s.Qualifier) == 0 && !e.Distinct && len(s.Except) == 0:
 			out = append(out, bound{e: intLiteral(b.at(a.Range()), 1), text: "1"})
-		case isStar && name == "count" && len(list) == 1 && len(s.Qualifier) > 0 && len(s.Except) == 0:
+		case isStar && name == "count" && len(list) == 1 && len(s.Qualifier) > 0 && len(s.Except) == 0 && !legacyStar:
 			b.fail(a.Range(), "INVALID_USAGE_OF_STAR_WITH_TABLE_IDENTIFIER_IN_COUNT", "count(%s.*) is not allowed. Please use count(*) or expand the columns manually, e.g. count(col1, col2).", ast.Name{Parts: s.Qualifier}.String())
 			ok = false
 		case isStar:

@@ -197,7 +197,7 @@ func (c *core) groupName(parts []ast.Ident) (bound, bool) {
 			continue
 		}
 		v := *c.env
-		v.last = nil
+		v.last = func(parts []ast.Ident) (bound, bool) { return c.groupedAlias(parts) }
 		y, good := c.b.expr(a.X, &v)
 		if good && hasAgg(y.e) {
 			c.b.fail(parts[0].Span, "GROUP_BY_AGGREGATE", "Aggregate functions are not allowed in GROUP BY, but found %s.", y.text)
@@ -212,6 +212,19 @@ func (c *core) groupName(parts []ast.Ident) (bound, bool) {
 			}
 		}
 		return y, true
+	}
+	return bound{}, false
+}
+
+// groupedAlias refuses an alias of the select list inside another one that
+// GROUP BY names.
+func (c *core) groupedAlias(parts []ast.Ident) (bound, bool) {
+	for _, en := range c.list {
+		if a, ok := en.x.(*ast.Alias); ok && len(a.Names) == 1 && strings.EqualFold(a.Names[0].Name, parts[0].Name) {
+			c.b.fail(parts[0].Span, "UNSUPPORTED_FEATURE.LATERAL_COLUMN_ALIAS_IN_GROUP_BY",
+				"The feature is not supported: Referencing a lateral column alias via GROUP BY alias/ALL is not supported yet.")
+			return bound{}, true
+		}
 	}
 	return bound{}, false
 }
