@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,6 +37,16 @@ type rig struct {
 	rows  int64
 	lanes int
 	batch int
+	dedup bool // the flow remembers each row
+	// perEpoch is the number of rows an epoch, 0: 100.
+	perEpoch int64
+}
+
+func (r *rig) plan() logical.Node {
+	if !r.dedup {
+		return r.scan()
+	}
+	return &logical.Deduplicate{Input: r.scan(), Keys: []logical.ColumnID{1}, State: &logical.StateInfo{ID: "dedup", Meaning: "rows", EventTime: -1}}
 }
 
 func newRig(t *testing.T, rows int64) *rig {
@@ -84,12 +95,12 @@ func (r *rig) run(at func(string) error) (Summary, error) {
 		return Summary{}, err
 	}
 	pool := column.NewPool()
-	gen := generate.New(generate.Options{Schema: testSchema, Rows: r.rows, RowsPerEpoch: 100, Step: 1000, Partitions: 3})
+	gen := generate.New(generate.Options{Schema: testSchema, Rows: r.rows, RowsPerEpoch: cmp.Or(r.perEpoch, 100), Step: 1000, Partitions: 3})
 	sink := table.NewSink(table.SinkOptions{
 		Table: tb, Format: parquet.New(), Extension: ".parquet", Schema: testSchema, Location: time.UTC, Pool: pool, At: at,
 	})
 	e, err := New(Options{
-		Dataset: "t", Flow: "f", Plan: r.scan(), Session: &funcs.Session{ANSI: true, Location: time.UTC},
+		Dataset: "t", Flow: "f", Plan: r.plan(), Session: &funcs.Session{ANSI: true, Location: time.UTC},
 		Streams: map[string]connector.Source{"gen": gen}, Sink: sink, DB: db, Lanes: r.lanes, Pool: pool,
 		BatchRows: r.batch, Now: time.Now, At: at,
 	})

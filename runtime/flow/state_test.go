@@ -1,0 +1,135 @@
+package flow
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pipelines/runtime/checkpoint"
+	"pipelines/runtime/state"
+)
+
+// TestStateCrashAnywhere crashes a flow with state at every border, a second
+// time while it recovers, and compares the state with the rows.
+func TestStateCrashAnywhere(t *testing.T) {
+	for n := 1; ; n++ {
+		r := newRig(t, 650)
+		r.dedup = true
+		count, crashed := 0, false
+		_, err := r.run(func(string) error {
+			if count++; count == n {
+				crashed = true
+				return errCrash
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errCrash) {
+			t.Fatal(err)
+		}
+		double := 0
+		if _, err := r.run(func(string) error {
+			if double++; double == n%7+1 {
+				return errCrash
+			}
+			return nil
+		}); err != nil && !errors.Is(err, errCrash) {
+			t.Fatal(err)
+		}
+		if _, err := r.run(nil); err != nil {
+			t.Fatal(err)
+		}
+		r.check()
+		if keys, files := r.state(); keys != 650 || files > 6 {
+			t.Fatalf("crash %d: %d keys in %d files", n, keys, files)
+		}
+		if !crashed {
+			return
+		}
+	}
+}
+
+// state counts the keys and files of the newest prepared epoch.
+func (r *rig) state() (keys, files int) {
+	r.t.Helper()
+	db, err := checkpoint.View(filepath.Join(r.dir, "flow.db"))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer db.Close() //nolint:errcheck // read only
+	snap, err := db.Load()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	err = state.Open(filepath.Join(r.dir, stateFolder)).Restore(snap.Prepared.State, func(string, []byte, []byte) error {
+		keys++
+		return nil
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return keys, len(snap.Prepared.State)
+}
+
+// TestStateFiles writes epochs that are too large for the checkpoint's file,
+// and refuses files that are missing, cut, changed or swapped.
+func TestStateFiles(t *testing.T) {
+	r := newRig(t, 60_000)
+	r.dedup, r.perEpoch = true, 10_000
+	if _, err := r.run(nil); err != nil {
+		t.Fatal(err)
+	}
+	if keys, _ := r.state(); keys != 60_000 {
+		t.Fatalf("%d keys", keys)
+	}
+	names, err := filepath.Glob(filepath.Join(r.dir, stateFolder, "*"))
+	if err != nil || len(names) < 2 {
+		t.Fatal(names, err)
+	}
+	refused := func(what string) {
+		t.Helper()
+		_, err := r.run(nil)
+		if err == nil || !strings.Contains(err.Error(), "--full-refresh") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	newest := names[len(names)-1]
+	good, err := os.ReadFile(newest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := os.ReadFile(names[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, data := range map[string][]byte{
+		"cut": good[:len(good)-1], "empty": nil, "swapped": other, "changed": append(append([]byte{}, good[:900]...), append([]byte{good[900] ^ 1}, good[901:]...)...),
+	} {
+		if err := os.WriteFile(newest, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		refused(what)
+	}
+	if err := os.Remove(newest); err != nil {
+		t.Fatal(err)
+	}
+	refused("missing")
+	if err := os.WriteFile(newest, good, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	stray := filepath.Join(r.dir, stateFolder, "000000000099.log.tmp")
+	if err := os.WriteFile(stray, good, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r.rows = 61_000
+	if _, err := r.run(nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(stray); err == nil {
+		t.Error("a file that no record names is still there")
+	}
+	if keys, _ := r.state(); keys != 61_000 {
+		t.Fatalf("%d keys", keys)
+	}
+}
