@@ -119,7 +119,7 @@ const keepEntries = 1 << 16
 func (c *Changes) Each(f func(operator string, key, value []byte)) {
 	slices.SortFunc(c.operators, func(a, b operatorChanges) int { return strings.Compare(a.id, b.id) })
 	for _, o := range c.operators {
-		order := radix(slices.Clone(o.entries))
+		order := radix(o.entries) // equal keys stay in order of arrival
 		touched := 0
 		for from := 0; from < len(order); {
 			to := from + 1
