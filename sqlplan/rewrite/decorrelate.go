@@ -52,6 +52,7 @@ func (c *Context) unnest(n logical.Node) logical.Node {
 		if m.Type != logical.InnerJoin && m.Type != logical.CrossJoin {
 			return c.unnestOuter(m)
 		}
+		refuseBothSides(m)
 		j := *m
 		j.Cond = nil
 		j.Type = logical.CrossJoin
@@ -67,6 +68,26 @@ func (c *Context) unnest(n logical.Node) logical.Node {
 		return passing(out, want)
 	}
 	return out
+}
+
+func overBothSides(s *logical.Subquery) *Unsupported {
+	return &Unsupported{Place: s.Place, What: "Correlated subqueries in the join predicate cannot reference both join inputs.",
+		Class: "UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY.UNSUPPORTED_CORRELATED_EXPRESSION_IN_JOIN_CONDITION"}
+}
+
+// refuseBothSides refuses, as Spark does, a subquery in a join condition that
+// reads columns of both sides.
+func refuseBothSides(j *logical.Join) {
+	left, right := setOf(j.Left.Output()), setOf(j.Right.Output())
+	logical.WalkExpr(j.Cond, func(e logical.Expr) bool {
+		if s, ok := e.(*logical.Subquery); ok {
+			outer := setOf(s.Outer)
+			if outer.meets(left) && outer.meets(right) {
+				panic(overBothSides(s))
+			}
+		}
+		return true
+	})
 }
 
 // unnestOuter computes the subqueries in the condition of an outer, semi or
@@ -92,8 +113,7 @@ func (c *Context) unnestOuter(j *logical.Join) logical.Node {
 		case !used.meets(left):
 			return r.expr(e)
 		}
-		panic(&Unsupported{Place: s.Place, What: "Correlated subqueries in the join predicate cannot reference both join inputs.",
-			Class: "UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY.UNSUPPORTED_CORRELATED_EXPRESSION_IN_JOIN_CONDITION"})
+		panic(overBothSides(s))
 	}
 	m.Cond = visit(j.Cond)
 	m.Left, m.Right = l.input, r.input
