@@ -1,6 +1,7 @@
 // Package checkpoint keeps what a flow must remember between epochs: one bbolt
 // file a flow and checkpoint version, with the identity, the intents, the
-// prepared epochs, the marks, the sources' ledgers and the operators' state.
+// prepared epochs, the marks, the sources' ledgers, the sink's own state, and the
+// names of the operators' state files with the content of small ones (state.go).
 //
 // Reading order: Identity and DB (db.go), Intent, Prepared (record.go), Decide
 // (decide.go: recovery as a pure function over Facts), verifyFile (verify.go:

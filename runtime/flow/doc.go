@@ -2,11 +2,12 @@
 // epoch, exactly once. It owns the goroutines of a flow.
 //
 // Reading order: Options and Execution (execution.go), the epoch (epoch.go),
-// recovery (recover.go), the reading of splits by lanes (read.go), watermarks
-// (watermark.go), bounded queries (bounded.go).
+// recovery (recover.go), what a checkpoint fits (changed.go), state in files
+// (state.go), which scans share a read (scan.go), the reading of splits by lanes
+// (read.go), watermarks (watermark.go), bounded queries (bounded.go).
 //
 // One epoch: plan end offsets → intent → read and push by lane → end the step
-// → prepare (files synced, one checkpoint transaction) → sink commit → mark
+// → prepare (files of sink and state synced, one checkpoint transaction) → sink commit → mark
 // (with the next intent). Recovery decides by checkpoint.Decide.
 //
 // Invariants: nothing is visible before it is prepared; an epoch that was
