@@ -31,7 +31,7 @@ func (a *app) dryRunCommand() *cobra.Command {
 }
 
 func (a *app) dryRun(f selectFlags, output string, showPlan bool) error {
-	ctx, stop, code, done := signals()
+	ctx, stop, code, done := signals(true)
 	defer done()
 	o, err := f.options()
 	if err != nil {

@@ -10,7 +10,9 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
+	"time"
 	_ "time/tzdata" // zones of SQL, also where the machine has none
 
 	"github.com/spf13/cobra"
@@ -112,45 +114,48 @@ func (a *app) findings(l diag.List) bool {
 	return true
 }
 
+// grace is how long the second signal waits for an orderly end.
+const grace = 2 * time.Second
+
 // signals returns two contexts: stop ends at the first SIGINT or SIGTERM, ctx
-// at the second. code is the exit code of the first signal, 0 if there was
-// none; it may be called at any time after the contexts ended.
-func signals() (ctx, stop context.Context, code func() int, done func()) {
+// at the second, or at the first too when the work may be cut short anywhere.
+// code is the exit code of the first signal, 0 if there was none.
+func signals(short bool) (ctx, stop context.Context, code func() int, done func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	stop, stopNow := context.WithCancel(ctx)
 	ch := make(chan os.Signal, 2)
 	signal.Notify(ch, os.Interrupt, syscall.SIGTERM)
-	first := make(chan os.Signal, 1)
+	var exit atomic.Int32
 	quit := make(chan struct{})
 	go func() {
 		defer cancel()
 		select {
 		case s := <-ch:
-			first <- s
+			exit.Store(exitInterrupt)
+			if s == syscall.SIGTERM {
+				exit.Store(exitTerminate)
+			}
 			stopNow()
 		case <-quit:
 			return
 		}
+		if !short {
+			select {
+			case <-ch:
+			case <-quit:
+				return
+			}
+		}
+		// Everything is told to end. What does not (a query in a long loop) is
+		// ended with the process: recovery starts from what is durable.
+		cancel()
 		select {
-		case <-ch:
+		case <-time.After(grace):
+			os.Exit(int(exit.Load()))
 		case <-quit:
 		}
 	}()
-	code = func() int {
-		if stop.Err() == nil {
-			return exitOK
-		}
-		select {
-		case s := <-first:
-			first <- s
-			if s == syscall.SIGTERM {
-				return exitTerminate
-			}
-			return exitInterrupt
-		default:
-			return exitOK
-		}
-	}
+	code = func() int { return int(exit.Load()) }
 	done = sync.OnceFunc(func() {
 		if code() == exitOK { // after a signal the process ends with our code, whatever comes
 			signal.Stop(ch)

@@ -90,7 +90,7 @@ func (a *app) prompt(in lineReader, s *shell.Session, out *shell.Printer) error 
 		}
 		text.Reset()
 		in.SetPrompt("sql> ")
-		_, stop, _, done := signals()
+		_, stop, _, done := signals(true)
 		err = a.statements(stop, s, diag.NewText("stdin", whole), out, true)
 		done()
 		signal.Reset(os.Interrupt, syscall.SIGTERM)

@@ -90,7 +90,7 @@ func (a *app) run(f runFlags) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop, code, done := signals()
+	ctx, stop, code, done := signals(false)
 	defer done()
 	p, list, err := a.load(ctx, f.params, false)
 	if err != nil {

@@ -119,7 +119,7 @@ func (a *app) sql(f sqlFlags) error {
 	if err != nil {
 		return usageError{err}
 	}
-	ctx, stop, code, done := signals()
+	ctx, stop, code, done := signals(true)
 	defer done()
 	_ = ctx // a query ends at the first signal
 	if interactive {

@@ -14,6 +14,10 @@ import (
 func Decode(data []byte) (*Commit, error) {
 	c := &Commit{}
 	n := 0
+	// No writer makes an empty commit: this is what a power cut leaves.
+	if len(bytes.TrimSpace(data)) == 0 {
+		return nil, errors.New("the file is empty")
+	}
 	for len(data) > 0 {
 		line, rest, _ := bytes.Cut(data, []byte("\n"))
 		data = rest
