@@ -2,7 +2,9 @@ package operator
 
 import (
 	"fmt"
+	"strings"
 
+	"pipelines/sqlplan/logical"
 	"pipelines/tables/column"
 	"pipelines/tables/schema"
 )
@@ -52,6 +54,18 @@ func (p *Plan) State() []StateHandle {
 		out[i] = s
 	}
 	return out
+}
+
+// rowLayout names the columns of rows that are kept whole, in their order.
+func rowLayout(attrs []logical.Attr) string {
+	var b strings.Builder
+	for i, a := range attrs {
+		b.WriteString([...]string{" rows(", ","}[min(i, 1)] + strings.ToLower(a.Name) + " " + a.Type.String())
+	}
+	if len(attrs) > 0 {
+		b.WriteByte(')')
+	}
+	return b.String()
 }
 
 // errState says that a stored entry cannot be read.

@@ -228,7 +228,9 @@ func (s *joinState) compact() {
 func (j *streamJoin) ID() string { return j.n.State.ID }
 
 // Meaning says what the state means.
-func (j *streamJoin) Meaning() string { return j.n.State.Meaning }
+func (j *streamJoin) Meaning() string {
+	return j.n.State.Meaning + rowLayout(j.n.Left.Output()) + rowLayout(j.n.Right.Output())
+}
 
 func (j *streamJoin) count() OperatorCount {
 	c := j.counts

@@ -412,7 +412,7 @@ func (t *topN) compact() {
 func (t *topN) ID() string { return t.n.State.ID }
 
 // Meaning says what the state means.
-func (t *topN) Meaning() string { return t.n.State.Meaning }
+func (t *topN) Meaning() string { return t.n.State.Meaning + rowLayout(t.n.Input.Output()) }
 
 func (t *topN) put(w *entryWriter, g int32) {
 	t.buf = t.table.storedKey(append(t.buf[:0], t.table.groupOf(g)), g)

@@ -150,7 +150,7 @@ func (c *checker) windowState(w *logical.Window) *logical.StateInfo {
 	for _, k := range w.OrderBy {
 		kept = append(kept, k.Expr)
 	}
-	s := c.state("first_rows", keys, meaning+stored(w.Inputs(), kept...), nil)
+	s := c.state("first_rows", keys, meaning+stored(w.Inputs(), kept...)+renamed(w.Inputs()), nil)
 	s.EventTime = orderTime(w)
 	return s
 }

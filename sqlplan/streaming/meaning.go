@@ -2,7 +2,6 @@ package streaming
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -94,14 +93,43 @@ func (d definitions) aggregate(a logical.AggCall) string {
 	return s
 }
 
-// stored is what the rows that an operator keeps are made of.
+// stored is what the keys and values that an operator keeps are made of, with
+// their types.
 func stored(inputs []logical.Node, exprs ...logical.Expr) string {
 	d := definitions{}
 	for _, n := range inputs {
 		d.describe(n)
 	}
-	exprs = slices.DeleteFunc(exprs, func(e logical.Expr) bool { return e == nil })
-	return " over " + d.texts(exprs)
+	var out []string
+	for _, e := range exprs {
+		if e != nil {
+			out = append(out, d.text(e)+" "+e.Type().String())
+		}
+	}
+	return " over " + strings.Join(out, ",")
+}
+
+// renamed lists the columns of an operator's inputs that are not simply
+// columns of a relation under their own name. An operator that keeps whole
+// rows adds it to its meaning; which of the columns it keeps, and their types,
+// is the physical operator's to say.
+func renamed(inputs []logical.Node) string {
+	d := definitions{}
+	var out []string
+	for _, n := range inputs {
+		d.describe(n)
+		for _, a := range n.Output() {
+			name := strings.ToLower(a.Name)
+			def := d.column(a)
+			if def != name && (!strings.HasSuffix(def, "."+name) || strings.ContainsAny(def, "( ")) {
+				out = append(out, name+"="+def)
+			}
+		}
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return " of " + strings.Join(out, ",")
 }
 
 // refs makes column expressions.

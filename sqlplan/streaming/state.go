@@ -146,7 +146,7 @@ func (c *checker) joinState(n *logical.Join, t *logical.TimeBounds) *logical.Sta
 		keys = append(keys, normal(n.LeftKeys[i])+"="+normal(n.RightKeys[i]))
 	}
 	kept := append(append(append([]logical.Expr{}, n.LeftKeys...), n.RightKeys...), n.Cond)
-	s := c.state("join", keys, n.Type.String()+" join on "+normal(n.Cond)+stored(n.Inputs(), kept...), nil)
+	s := c.state("join", keys, n.Type.String()+" join on "+normal(n.Cond)+stored(n.Inputs(), kept...)+renamed(n.Inputs()), nil)
 	s.EventTime = t.LeftTime
 	return s
 }
