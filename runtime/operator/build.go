@@ -61,7 +61,9 @@ func (bd *builder) build(n logical.Node, out port, phase int) (int, *mark, error
 		bd.p.leaves = append(bd.p.leaves, leaf{phase: phase, run: func() error { return runValues(bd.p, n, out) }})
 		return phase, &mark{}, nil
 	case *logical.RangeScan:
-		bd.p.leaves = append(bd.p.leaves, leaf{phase: phase, run: func() error { return runRange(bd.p, n, out) }})
+		i := len(bd.p.leaves)
+		wanted := func() bool { return bd.p.wantsLeaf(i) }
+		bd.p.leaves = append(bd.p.leaves, leaf{phase: phase, run: func() error { return runRange(bd.p, n, out, wanted) }})
 		return phase, &mark{}, nil
 	case *logical.Filter:
 		if w, k := topNLimit(n); w != nil {
@@ -120,13 +122,14 @@ func (bd *builder) one(n logical.Node, out port, phase int, make func(logical.No
 	if err != nil {
 		return phase, nil, err
 	}
-	first := len(bd.p.scans)
+	first, leafs := len(bd.p.scans), len(bd.p.leaves)
 	last, m, err := bd.build(n.Inputs()[0], in, phase)
 	if err != nil {
 		return phase, nil, err
 	}
 	if l, ok := in.(*limit); ok {
 		l.from, l.to = first, len(bd.p.scans)
+		l.leafFrom, l.leafTo = leafs, len(bd.p.leaves)
 	}
 	_, isSource := n.(*logical.Watermark)
 	if wm != nil || isSource {

@@ -19,6 +19,8 @@ type limit struct {
 	// scans from..to-1 of the plan lie below; they are not wanted once all rows
 	// have passed.
 	from, to int
+	// leaves of the plan that lie below, likewise.
+	leafFrom, leafTo int
 
 	mu     sync.Mutex // guards below
 	seen   int64
@@ -97,6 +99,16 @@ func (l *limit) push(lane int, b *column.Batch) error {
 func (p *Plan) Wants(scan int) bool {
 	for _, l := range p.limits {
 		if scan >= l.from && scan < l.to && l.full.Load() {
+			return false
+		}
+	}
+	return true
+}
+
+// wantsLeaf is Wants for an input without a scan.
+func (p *Plan) wantsLeaf(i int) bool {
+	for _, l := range p.limits {
+		if i >= l.leafFrom && i < l.leafTo && l.full.Load() {
 			return false
 		}
 	}

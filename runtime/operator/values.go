@@ -21,13 +21,13 @@ func runValues(p *Plan, n *logical.Values, out port) error {
 	return out.end()
 }
 
-// runRange pushes range(start, end, step) and ends.
-func runRange(p *Plan, n *logical.RangeScan, out port) error {
+// runRange pushes range(start, end, step), as far as it is wanted, and ends.
+func runRange(p *Plan, n *logical.RangeScan, out port, wanted func() bool) error {
 	if n.Step == 0 {
 		panic("bug: operator: range with step 0")
 	}
 	more := func(x int64) bool { return n.Step > 0 && x < n.End || n.Step < 0 && x > n.End }
-	for x := n.Start; more(x); {
+	for x := n.Start; more(x) && wanted(); {
 		b := p.env.Pool.Batch()
 		v := p.env.Pool.Vector(n.Column.Type)
 		for len(v.I64) < column.BatchRows && more(x) {

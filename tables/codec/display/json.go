@@ -59,6 +59,8 @@ func AppendJSON(dst []byte, v *column.Vector, i int) []byte {
 		return append(appendISO(append(dst, '"'), v.I64[i]), `Z"`...)
 	case schema.TimestampNTZ:
 		return append(appendISO(append(dst, '"'), v.I64[i]), '"')
+	case schema.Date: // with its sign, unlike the shell
+		return append(text.AppendDate(append(dst, '"'), v.I32[i]), '"')
 	case schema.Variant:
 		return appendVariant(dst, v, i, nil)
 	}
