@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"pipelines/pipelines/graph"
@@ -38,7 +39,8 @@ func (u *update) materialise(ctx context.Context) (diag.List, error) {
 		t, more, err := u.lookAt(ctx, d)
 		list = append(list, more...)
 		if err != nil {
-			return list, &EnvironmentError{err}
+			return list, &EnvironmentError{fmt.Errorf("%s cannot be used: %w; restore its catalog record and its folder %s from copies of one moment, or remove both and run with --full-refresh %s",
+				d.shown(), err, filepath.Join(u.st.root, filepath.FromSlash(nameOf(d.name).DataFolder())), d.shown())}
 		}
 		u.tables[d] = t
 	}

@@ -156,7 +156,15 @@ func (w *walker) merge(own []entry, seen map[string]*yaml.Node, from *yaml.Node)
 func (w *walker) record(o *object, n *yaml.Node) *record {
 	n = resolve(n)
 	if n.Kind != yaml.MappingNode {
-		w.add(w.wrongType(n, o.a(), "keys and values"))
+		var keys []string
+		for _, k := range o.keys {
+			keys = append(keys, k.name)
+		}
+		example := "such as {" + keys[0] + ": …}"
+		if o == libraryObject {
+			example = "such as {glob: {include: transformations/**}}"
+		}
+		w.add(w.wrongType(n, o.a(), "keys and values").WithHint("write keys and values, " + example + "; its keys: " + strings.Join(keys[:min(len(keys), 8)], ", ")))
 		return nil
 	}
 	r := &record{object: o, span: w.spanOf(n), vals: map[string]*value{}}
