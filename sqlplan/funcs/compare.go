@@ -2,6 +2,7 @@ package funcs
 
 import (
 	"bytes"
+	"strings"
 
 	"pipelines/tables/column"
 	"pipelines/tables/schema"
@@ -345,16 +346,7 @@ func inText(args []Arg) string {
 	return "(" + texts[0] + " IN (" + joinTexts(texts[1:]) + "))"
 }
 
-func joinTexts(texts []string) string {
-	out := ""
-	for i, t := range texts {
-		if i > 0 {
-			out += ", "
-		}
-		out += t
-	}
-	return out
-}
+func joinTexts(texts []string) string { return strings.Join(texts, ", ") }
 
 func inKernel(c *Ctx, args []*vector, out *vector) {
 	x := args[0]
