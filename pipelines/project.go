@@ -44,6 +44,7 @@ type Project struct {
 	session  *sqlplan.Session
 	params   map[string]*sqlplan.Literal
 	offline  bool
+	faulty   bool // has errors: may not be run
 	now      clock
 	env      func(string) (string, bool)
 	declared map[*spec.Source]*sourceRelation
@@ -81,6 +82,7 @@ func Load(ctx context.Context, o LoadOptions) (*Project, diag.List, error) {
 	p.Unchecked = a.unchecked
 	list = append(list, a.list...)
 	list.Sort()
+	p.faulty = list.HasErrors()
 	return p, list, nil
 }
 
@@ -198,9 +200,6 @@ func (a *analyzer) declarations() {
 		a.list = append(a.list, list...)
 		if err != nil {
 			a.fail(s.File, s.Format.Span, "INVALID_SOURCE", "%s", err)
-		}
-		if s.IdleTimeout.IsSet() {
-			a.later(s.File, s.IdleTimeout.Span, "idle_timeout")
 		}
 		if s.Version.IsSet() && !strings.EqualFold(s.Format.Value, "delta") {
 			a.fail(s.File, s.Version.Span, "INVALID_SOURCE", "version pins delta sources only")

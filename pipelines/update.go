@@ -108,6 +108,9 @@ type update struct {
 // names, streams that would be reset); with errors in it nothing ran. ctx ends
 // flows at once, stop after their running epoch.
 func (p *Project) Run(ctx, stop context.Context, o RunOptions) (*Result, diag.List, error) {
+	if p.faulty {
+		return nil, nil, errors.New("the project has errors (see Load) and cannot be run")
+	}
 	u := &update{p: p, o: o, started: p.now(), selected: map[*dataset]bool{}, fresh: map[*dataset]bool{}, tables: map[*dataset]*target{}, sinks: map[*dataset]catalog.Record{}}
 	u.id = fmt.Sprintf("%s-%x", u.started.UTC().Format("20060102T150405"), sha256.Sum256(fmt.Append(nil, u.started.UnixNano(), os.Getpid())))[:24]
 	if u.o.Lanes <= 0 {

@@ -31,6 +31,7 @@ var laterThings = []later{
 	{"source", "format", "xml", "the xml format"},
 	{"source", "format", "binaryFile", "the binaryFile format"},
 
+	{"source", "idle_timeout", "", "an idle timeout"},
 	{"watermark", "max_future", "", "a bound on event times from the future"},
 
 	{"", "moved_from", "", "renaming with moved_from"},
