@@ -152,6 +152,7 @@ func (a *app) sql(f sqlFlags) error {
 
 // statements runs a script.
 func (a *app) statements(ctx context.Context, s *shell.Session, text *diag.Text, out *shell.Printer, goOn bool) error {
+	text = shell.Substitute(text, s.Settings().Conf)
 	list := shell.Parse(text)
 	for i := range list {
 		st := &list[i]

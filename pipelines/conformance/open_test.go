@@ -1,13 +1,12 @@
 // Package conformance_test runs the golden results of a real Spark
 // (testdata/conformance) against the packages of this module, in-process.
 //
-// What cannot pass yet stands in testdata/conformance-open.txt, one case a
-// line with its reason. A listed case that passes fails the test: the list
-// only shrinks.
+// What cannot pass yet stands in testdata/conformance-open.txt, what a rule of
+// ours overrules in testdata/conformance-overruled.txt, one case a line with
+// its reason. A listed case that passes fails the test.
 package conformance_test
 
 import (
-	"bufio"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,31 +16,31 @@ import (
 
 const root = "../../testdata/conformance"
 
-// openCases reads the list for one corpus: case -> reason.
+// lists are the files of cases that do not pass.
+var lists = []string{"conformance-open.txt", "conformance-overruled.txt"}
+
+// openCases reads the lists for one corpus: case -> reason.
 func openCases(t testing.TB, corpus string) map[string]string {
 	t.Helper()
-	f, err := os.Open("../../testdata/conformance-open.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
 	out := map[string]string{}
-	s := bufio.NewScanner(f)
-	for s.Scan() {
-		line := strings.TrimSpace(s.Text())
-		if line == "" || strings.HasPrefix(line, "#") {
-			continue
+	for _, name := range lists {
+		text, err := os.ReadFile(filepath.Join("../../testdata", name))
+		if err != nil {
+			t.Fatal(err)
 		}
-		id, reason, _ := strings.Cut(line, " ")
-		if reason = strings.TrimSpace(reason); reason == "" {
-			t.Errorf("conformance-open.txt: %s has no reason", id)
+		for line := range strings.Lines(string(text)) {
+			line = strings.TrimSpace(line)
+			if line == "" || strings.HasPrefix(line, "#") {
+				continue
+			}
+			id, reason, _ := strings.Cut(line, " ")
+			if reason = strings.TrimSpace(reason); reason == "" {
+				t.Errorf("%s: %s has no reason", name, id)
+			}
+			if c, ok := strings.CutPrefix(id, corpus+"/"); ok {
+				out[c] = reason
+			}
 		}
-		if name, ok := strings.CutPrefix(id, corpus+"/"); ok {
-			out[name] = reason
-		}
-	}
-	if err := s.Err(); err != nil {
-		t.Fatal(err)
 	}
 	return out
 }
@@ -58,7 +57,7 @@ func judge(t *testing.T, open map[string]string, name, why string) {
 	openMu.Unlock()
 	switch {
 	case why == "" && listed:
-		t.Errorf("%s passes now: take it out of testdata/conformance-open.txt", name)
+		t.Errorf("%s passes now: take it out of the lists in testdata", name)
 	case why != "" && !listed:
 		t.Errorf("%s: %s", name, why)
 	case why != "" && os.Getenv("CONFORMANCE_VERBOSE") != "":
@@ -70,7 +69,7 @@ func judge(t *testing.T, open map[string]string, name, why string) {
 func leftOver(t *testing.T, open map[string]string) {
 	t.Helper()
 	for name := range open {
-		t.Errorf("conformance-open.txt names %s, which is no case", name)
+		t.Errorf("the lists in testdata name %s, which is no case", name)
 	}
 }
 

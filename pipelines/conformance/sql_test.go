@@ -88,6 +88,7 @@ func runSQL(t *testing.T, blocks []block) []*sqlResult {
 	if err != nil {
 		t.Fatal(err)
 	}
+	text = shell.Substitute(text, s.Settings().Conf)
 	list := shell.Parse(text)
 	if len(list) != len(blocks) {
 		t.Fatalf("%d statements for %d blocks", len(list), len(blocks))

@@ -16,7 +16,7 @@ type form = func(b *Binder, e *ast.Call, name string, v *env) (bound, bool)
 // or a plan node, or nil.
 func specialForm(name string) form {
 	switch name {
-	case "if", "iff":
+	case "if":
 		return (*Binder).ifCall
 	case "coalesce", "nvl", "ifnull":
 		return (*Binder).coalesceCall
