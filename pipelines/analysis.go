@@ -277,7 +277,3 @@ func (a *analyzer) checkStored(d *dataset, s schema.Schema) {
 func (a *analyzer) fail(file *diag.File, at diag.Span, code diag.Code, format string, args ...any) {
 	a.list = append(a.list, diag.AtSpan(file, at, code, fmt.Sprintf(format, args...)))
 }
-
-func (a *analyzer) later(file *diag.File, at diag.Span, what string) {
-	a.fail(file, at, "FEATURE_NOT_AVAILABLE", "%s is not available yet", what)
-}
