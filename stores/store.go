@@ -56,6 +56,14 @@ type ListOptions struct {
 	Flat bool
 }
 
+// FolderTimer is implemented by stores that can tell, without listing it, when
+// an object last came into or went out of a folder. Flat says that the folder
+// holds no folders, so that the time covers all below it; without it the time
+// means nothing.
+type FolderTimer interface {
+	FolderTime(prefix string) (changed time.Time, flat bool)
+}
+
 // Writer writes objects.
 type Writer interface {
 	// Put writes the object, replacing an older one atomically.

@@ -424,6 +424,12 @@ func BenchmarkIdle100000(b *testing.B) {
 	for i, k := range keys {
 		values[i] = ledger[k]
 	}
+	// As a folder that has been quiet for an hour, and one that changes all the
+	// time: then each trigger lists it.
+	old := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(f.dir, old, old); err != nil {
+		b.Fatal(err)
+	}
 	b.Run("trigger", func(b *testing.B) {
 		cpu := cpuTime(b)
 		for b.Loop() {
@@ -459,4 +465,45 @@ func cpuTime(b *testing.B) time.Duration {
 		b.Fatal(err)
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// TestQuietFolder: a folder that did not change is not listed again, and one
+// that did is.
+func TestQuietFolder(t *testing.T) {
+	f, ledger := many(t, 3)
+	w := f.follow(nil)
+	w.ledger = ledger
+	s := w.source()
+	if err := s.Start(t.Context(), `{"log":0}`, func(fn func(k, v []byte) error) error {
+		for k, v := range ledger {
+			if err := fn([]byte(k), v); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	plan := func(want int) {
+		t.Helper()
+		p, err := s.Plan(t.Context(), `{"log":0}`, connector.PlanOptions{})
+		if err != nil || p.Splits != want {
+			t.Fatalf("%d splits, want %d: %v", p.Splits, want, err)
+		}
+	}
+	old := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(f.dir, old, old); err != nil {
+		t.Fatal(err)
+	}
+	plan(0)
+	plan(0)
+	f.putAt("new", time.Now())
+	plan(1)
+	plan(0)
+	if err := os.Mkdir(filepath.Join(f.dir, "k=1"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	plan(0)
+	f.putAt("newer", time.Now())
+	plan(1)
 }

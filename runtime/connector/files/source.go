@@ -22,6 +22,9 @@ const changedLooks = 1000
 // Source reads files as a stream and as a bounded relation.
 type Source struct {
 	stored string // the declared path as the ledger has it
+	// listed is when the folder had changed at the last listing; zero when a
+	// listing is due whatever it says.
+	listed time.Time
 	o      Options
 	ledger ledger
 	// waiting are the files found by the last listing and not yet planned, in
@@ -63,6 +66,38 @@ const pathKey = "\x00path"
 
 // Pin implements connector.Source.
 func (s *Source) Pin(ctx context.Context) error {
+	begun := time.Now()
+	changed, flat := s.folderTime()
+	if flat && changed.Equal(s.listed) {
+		return nil // nothing came since: what waits is known
+	}
+	s.listed = time.Time{}
+	if flat && begun.Sub(changed) > clockGrain {
+		s.listed = changed // set before the listing: what comes during it moves the time
+	}
+	if err := s.list(ctx); err != nil {
+		s.listed = time.Time{}
+		return err
+	}
+	return nil
+}
+
+// clockGrain is how coarse a file system's clock may be: a folder that changed
+// less than that before it was listed may change again under the same time.
+const clockGrain = 3 * time.Second
+
+// folderTime says when the source's folder last changed, if that tells of
+// every file of the source.
+func (s *Source) folderTime() (changed time.Time, flat bool) {
+	t, ok := s.o.Store.(stores.FolderTimer)
+	if !ok || s.o.Pattern != "" || s.o.Single != "" {
+		return time.Time{}, false
+	}
+	return t.FolderTime("")
+}
+
+// list finds the files that are not known yet.
+func (s *Source) list(ctx context.Context) error {
 	var fresh []string
 	var looks []string
 	s.ledger.fold()
