@@ -217,7 +217,9 @@ func (u *update) wave(ctx, stop context.Context, views []*task, mu *sync.Mutex) 
 		}
 		pins[t] = snap
 	}
+	u.pinMu.Lock()
 	u.pins = pins
+	u.pinMu.Unlock()
 	failed := map[*dataset]bool{}
 	for _, t := range views {
 		t.blocked = ""

@@ -21,6 +21,7 @@ import (
 	"pipelines/runtime/stream"
 	"pipelines/spec"
 	"pipelines/sqlplan/logical"
+	"pipelines/tables"
 	"pipelines/tables/catalog"
 )
 
@@ -88,15 +89,31 @@ func (out *relations) openTable(ctx context.Context, r *logical.Relation, t *tar
 		out.tables[r.ID] = builtin.TableWhole(t.table, nil)
 		return nil
 	}
-	snap := out.u.pins[t]
-	if snap == nil {
-		var err error
-		if snap, err = t.table.Snapshot(ctx); err != nil {
-			return err
-		}
+	snap, err := out.u.pin(ctx, t)
+	if err != nil {
+		return err
 	}
 	out.tables[r.ID] = builtin.TableWhole(t.table, snap)
 	return nil
+}
+
+// pin returns the version of a table that every view of the update, or of the
+// wave, reads: the one that its first reader finds, which is after all flows
+// into the table have ended.
+func (u *update) pin(ctx context.Context, t *target) (*tables.Snapshot, error) {
+	snap, err := t.table.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	u.pinMu.Lock()
+	defer u.pinMu.Unlock()
+	if u.pins == nil {
+		u.pins = map[*target]*tables.Snapshot{}
+	}
+	if u.pins[t] == nil {
+		u.pins[t] = snap
+	}
+	return u.pins[t], nil
 }
 
 func (u *update) onReset(d *dataset) builtin.OnReset {

@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"pipelines/pipelines/event"
@@ -96,9 +97,8 @@ type update struct {
 	tables   map[*dataset]*target
 	sinks    map[*dataset]catalog.Record
 	result   Result
-	// pins are the versions that a wave of views reads, in a continuous update;
-	// a table without one is read at its newest version.
-	pins map[*target]*tables.Snapshot
+	pinMu    sync.Mutex                   // guards pins; held for memory work only
+	pins     map[*target]*tables.Snapshot // see pin
 	// bell wakes waiting flows, in a continuous update.
 	bell   bell
 	status *statusFile
