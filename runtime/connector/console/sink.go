@@ -71,6 +71,9 @@ func (s *Sink) Commit(_ context.Context, _ connector.EpochInfo, token []byte) (e
 		return fmt.Errorf("console sink: %w", err)
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
+	if err := lockFile(f); err != nil {
+		return fmt.Errorf("console sink: lock %s: %w", s.o.Path, err)
+	}
 	end, err := wholeLines(f, token)
 	if err != nil {
 		return fmt.Errorf("console sink: %w", err)
