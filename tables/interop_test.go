@@ -111,7 +111,7 @@ func interopFile(t *testing.T, table *Table, from int64, day int32, item *string
 func TestInteropWrite(t *testing.T) {
 	root := os.Getenv("PIPELINES_INTEROP")
 	if root == "" {
-		t.Skip("run by testdata/interop.py")
+		t.Skip("run by make integration, through testdata/interop.py")
 	}
 	ctx := t.Context()
 	store := must[*local.Store](t)(local.Open(root, local.Options{}))
@@ -161,7 +161,7 @@ func TestInteropWrite(t *testing.T) {
 func TestInteropRead(t *testing.T) {
 	root := os.Getenv("PIPELINES_INTEROP_READ")
 	if root == "" {
-		t.Skip("run by testdata/interop.py")
+		t.Skip("run by make integration, through testdata/interop.py")
 	}
 	ctx := t.Context()
 	store := must[*local.Store](t)(local.Open(root, local.Options{ReadOnly: true}))

@@ -197,7 +197,7 @@ const fullEnv = "PIPELINES_SIMTEST_FULL"
 func TestB26(t *testing.T) {
 	if os.Getenv(fullEnv) == "" {
 		if err := exec.Command("unshare", "-rm", "true").Run(); err != nil {
-			t.Skip("no mount spaces here: ", err)
+			t.Skip("needs a file system of its own size, and no mount space may be made here: ", err)
 		}
 		cmd := exec.Command("unshare", "-rm", os.Args[0], "-test.run=^TestB26$", "-test.v")
 		cmd.Env = append(os.Environ(), fullEnv+"=1")

@@ -13,7 +13,7 @@ import (
 func TestFull(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=64k"); err != nil {
-		t.Skip("no file system of our own: ", err)
+		t.Skip("needs a file system of its own size, and none may be mounted here: ", err)
 	}
 	t.Cleanup(func() { _ = syscall.Unmount(dir, 0) })
 	s, err := Open(dir, Options{})

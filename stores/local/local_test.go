@@ -30,7 +30,7 @@ func TestContractRename(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) stores.Store {
 		s := open(t, Options{NoSync: true})
 		if err := tryRename(renameNoReplace, s.mustTemp(t), filepath.Join(s.root, tempFolder, "free")); err != nil {
-			t.Skip("no rename that does not replace here: ", err)
+			t.Skip("this file system has no rename that refuses to replace: ", err)
 		}
 		s.replace = true
 		return s

@@ -22,7 +22,7 @@ import (
 func TestPeers(t *testing.T) {
 	python, err := filepath.Abs("../../../.tools/venv/bin/python")
 	if _, e := os.Stat(python); err != nil || e != nil || os.Getenv("PIPELINES_PEERS") == "" {
-		t.Skip("no peers")
+		t.Skip("run by make integration, which brings pyarrow and DuckDB")
 	}
 	dir := t.TempDir()
 	args := []string{"testdata/peers.py"}
