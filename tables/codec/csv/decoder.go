@@ -8,13 +8,14 @@ import (
 
 	"pipelines/tables/column"
 	"pipelines/tables/schema"
+	"pipelines/tables/text"
 )
 
 // Decoder appends CSV records to vectors.
 type Decoder struct {
 	tokenizer
 	opts     Options
-	fmt      formats
+	fmt      text.Formats
 	cols     []col
 	declared []string // column names, without the corrupt one
 	checked  bool     // the number of tokens is compared

@@ -11,7 +11,7 @@ import (
 // Encoder prints rows as CSV text by the rules of to_csv and the CSV writer.
 type Encoder struct {
 	opts  Options
-	fmt   formats
+	fmt   text.Formats
 	value []byte
 }
 
@@ -56,25 +56,13 @@ func (e *Encoder) cell(dst []byte, v *column.Vector, i int) []byte {
 	s := e.value[:0]
 	switch v.Type.Kind {
 	case schema.Date:
-		if p := e.fmt.date; p != nil {
-			s = p.AppendDate(s, v.I32[i], e.fmt.zone)
-		} else {
-			s = text.AppendDate(s, v.I32[i])
-		}
+		s = e.fmt.AppendDate(s, v.I32[i])
 	case schema.Timestamp:
-		if p := e.fmt.timestamp; p != nil {
-			s = p.AppendTimestamp(s, v.I64[i], e.fmt.zone)
-		} else {
-			s = text.AppendISO(s, v.I64[i], e.fmt.zone)
-		}
+		s = e.fmt.AppendTimestamp(s, v.I64[i])
 	case schema.TimestampNTZ:
-		if p := e.fmt.ntz; p != nil {
-			s = p.AppendLocal(s, v.I64[i], text.UTC)
-		} else {
-			s = text.AppendISOLocal(s, v.I64[i])
-		}
+		s = e.fmt.AppendNTZ(s, v.I64[i])
 	default:
-		s = text.AppendValue(s, v, i, e.fmt.zone)
+		s = text.AppendValue(s, v, i, e.fmt.Zone)
 	}
 	e.value = s
 	return e.text(dst, s)

@@ -14,7 +14,7 @@ import (
 type Inferrer struct {
 	tokenizer
 	opts    Options
-	fmt     formats
+	fmt     text.Formats
 	day     *text.Pattern
 	names   []string
 	types   []schema.Type
@@ -177,7 +177,7 @@ func (inf *Inferrer) typeOf(so schema.Type, s []byte) schema.Type {
 		}
 		fallthrough
 	case schema.Timestamp:
-		if _, ok := inf.fmt.parseTimestamp(s); ok {
+		if _, ok := inf.fmt.ParseTimestamp(s); ok {
 			return schema.Of(schema.Timestamp)
 		}
 		fallthrough

@@ -176,19 +176,19 @@ func (d *Decoder) append(c *col, s []byte) bool {
 		}
 		return true
 	case schema.Date:
-		n, ok := d.fmt.parseDate(s)
+		n, ok := d.fmt.ParseDate(s)
 		if ok {
 			v.I32 = append(v.I32, n)
 		}
 		return ok
 	case schema.Timestamp:
-		n, ok := d.fmt.parseTimestamp(s)
+		n, ok := d.fmt.ParseTimestamp(s)
 		if ok {
 			v.I64 = append(v.I64, n)
 		}
 		return ok
 	case schema.TimestampNTZ:
-		n, ok := d.fmt.parseNTZ(s)
+		n, ok := d.fmt.ParseNTZ(s)
 		if ok {
 			v.I64 = append(v.I64, n)
 		}
@@ -220,27 +220,6 @@ func (c *col) appendOther(s []byte) bool {
 		return st == text.IntervalOK
 	}
 	return c.typ.Kind == schema.Void
-}
-
-func (f *formats) parseDate(s []byte) (int32, bool) {
-	if f.date != nil {
-		return f.date.ParseDate(s)
-	}
-	return text.ParseDate(s)
-}
-
-func (f *formats) parseTimestamp(s []byte) (int64, bool) {
-	if f.timestamp != nil {
-		return f.timestamp.ParseTimestamp(s, f.zone)
-	}
-	return text.ParseTimestamp(s, f.zone)
-}
-
-func (f *formats) parseNTZ(s []byte) (int64, bool) {
-	if f.ntz != nil {
-		return f.ntz.ParseLocal(s, false)
-	}
-	return text.ParseTimestampNTZ(s, false)
 }
 
 // whole reads an integer without blanks around.

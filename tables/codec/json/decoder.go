@@ -7,6 +7,7 @@ import (
 
 	"pipelines/tables/column"
 	"pipelines/tables/schema"
+	"pipelines/tables/text"
 )
 
 // Decoder appends JSON records to vectors.
@@ -14,7 +15,7 @@ type Decoder struct {
 	source
 	root    *node
 	opts    Options
-	fmt     formats
+	fmt     text.Formats
 	arrays  bool // a top-level array gives one row per element
 	corrupt int  // column for malformed texts, -1
 	rescued int  // column for rescued fields, -1

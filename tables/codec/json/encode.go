@@ -19,7 +19,7 @@ type Encoder struct {
 	Variant func(dst, value, metadata []byte) []byte
 
 	opts Options
-	fmt  formats
+	fmt  text.Formats
 	root *shape
 }
 
@@ -139,11 +139,11 @@ func (e *Encoder) value(dst []byte, s *shape, v *column.Vector, i int) []byte {
 	case schema.Binary:
 		dst = base64.StdEncoding.AppendEncode(append(dst, '"'), v.Str(i))
 	case schema.Date:
-		dst = e.fmt.appendDate(append(dst, '"'), v.I32[i])
+		dst = e.fmt.AppendDate(append(dst, '"'), v.I32[i])
 	case schema.Timestamp:
-		dst = e.fmt.appendTimestamp(append(dst, '"'), v.I64[i])
+		dst = e.fmt.AppendTimestamp(append(dst, '"'), v.I64[i])
 	case schema.TimestampNTZ:
-		dst = e.fmt.appendNTZ(append(dst, '"'), v.I64[i])
+		dst = e.fmt.AppendNTZ(append(dst, '"'), v.I64[i])
 	case schema.YearMonthInterval:
 		dst = text.AppendYearMonth(append(dst, '"'), v.I32[i], s.typ.From, s.typ.To)
 	case schema.DayTimeInterval:
@@ -187,27 +187,6 @@ func quoteSpecial(dst []byte, f float64, bits int) []byte {
 		dst = append(dst, '"')
 	}
 	return dst
-}
-
-func (f *formats) appendDate(dst []byte, days int32) []byte {
-	if f.date != nil {
-		return f.date.AppendDate(dst, days, f.zone)
-	}
-	return text.AppendDate(dst, days)
-}
-
-func (f *formats) appendTimestamp(dst []byte, us int64) []byte {
-	if f.timestamp != nil {
-		return f.timestamp.AppendTimestamp(dst, us, f.zone)
-	}
-	return text.AppendISO(dst, us, f.zone)
-}
-
-func (f *formats) appendNTZ(dst []byte, local int64) []byte {
-	if f.ntz != nil {
-		return f.ntz.AppendLocal(dst, local, text.UTC)
-	}
-	return text.AppendISOLocal(dst, local)
 }
 
 // entries appends a map as an object.

@@ -24,7 +24,7 @@ type guess struct {
 type Inferrer struct {
 	source
 	opts    Options
-	fmt     formats
+	fmt     text.Formats
 	root    guess
 	corrupt bool
 	object  int
@@ -180,12 +180,7 @@ func (inf *Inferrer) text(g *guess, sp span) {
 }
 
 func (inf *Inferrer) isTimestamp(s []byte) bool {
-	var ok bool
-	if p := inf.fmt.timestamp; p != nil {
-		_, ok = p.ParseTimestamp(s, inf.fmt.zone)
-	} else {
-		_, ok = text.ParseTimestamp(s, inf.fmt.zone)
-	}
+	_, ok := inf.fmt.ParseTimestamp(s)
 	return ok
 }
 

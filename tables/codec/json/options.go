@@ -200,27 +200,6 @@ func parseFlag(s string) (v, ok bool) {
 	return false, false
 }
 
-// formats are the compiled patterns and the zone of one decoder or encoder.
-type formats struct {
-	zone                 *text.Zone
-	timestamp, ntz, date *text.Pattern // nil: default
-}
-
-func (o *Options) formats(parsing bool) (f formats, err error) {
-	f.zone = o.Zone
-	if f.zone == nil {
-		f.zone = text.UTC
-	}
-	for _, p := range []struct {
-		pattern string
-		dst     **text.Pattern
-	}{{o.TimestampFormat, &f.timestamp}, {o.TimestampNTZFormat, &f.ntz}, {o.DateFormat, &f.date}} {
-		if p.pattern == "" {
-			continue
-		}
-		if *p.dst, err = text.CompilePattern(p.pattern, parsing); err != nil {
-			return f, err
-		}
-	}
-	return f, nil
+func (o *Options) formats(reading bool) (text.Formats, error) {
+	return text.CompileFormats(o.Zone, o.TimestampFormat, o.TimestampNTZFormat, o.DateFormat, reading)
 }

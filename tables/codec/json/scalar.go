@@ -39,25 +39,13 @@ func (d *Decoder) textValue(nd *node, r int, sp span) bool {
 	}
 	switch nd.typ.Kind {
 	case schema.Timestamp:
-		var us int64
-		var ok bool
-		if p := d.fmt.timestamp; p != nil {
-			us, ok = p.ParseTimestamp(s, d.fmt.zone)
-		} else {
-			us, ok = text.ParseTimestamp(s, d.fmt.zone)
-		}
+		us, ok := d.fmt.ParseTimestamp(s)
 		return ok && d.putI64(nd, r, us)
 	case schema.TimestampNTZ:
-		var us int64
-		var ok bool
-		if p := d.fmt.ntz; p != nil {
-			us, ok = p.ParseLocal(s, false)
-		} else {
-			us, ok = text.ParseTimestampNTZ(s, false)
-		}
+		us, ok := d.fmt.ParseNTZ(s)
 		return ok && d.putI64(nd, r, us)
 	case schema.Date:
-		days, ok := d.fmt.parseDate(s)
+		days, ok := parseDate(&d.fmt, s)
 		return ok && d.putI32(nd, r, days)
 	case schema.Float32:
 		f, ok := d.specialFloat(s)
@@ -103,12 +91,9 @@ func (d *Decoder) textValue(nd *node, r int, sp span) bool {
 
 // parseDate reads a date by the pattern, or by the rules of casts with the old
 // day numbers as a last resort.
-func (f *formats) parseDate(s []byte) (int32, bool) {
-	if f.date != nil {
-		return f.date.ParseDate(s)
-	}
-	if days, ok := text.ParseDate(s); ok {
-		return days, true
+func parseDate(f *text.Formats, s []byte) (int32, bool) {
+	if days, ok := f.ParseDate(s); ok || f.Date != nil {
+		return days, ok
 	}
 	const gregorian = -141427 // older day numbers were of the Julian calendar
 	n, ok := text.ParseInt(s, 32)
