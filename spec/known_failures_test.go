@@ -83,7 +83,7 @@ func TestB61Bombs(t *testing.T) {
 		t.Helper()
 		start := time.Now()
 		_, list := Parse("p.yml", doc, Options{})
-		if d := time.Since(start); d > time.Second {
+		if d := time.Since(start); d > 15*time.Second { // a bomb takes minutes; a busy machine a second
 			t.Errorf("%s took %v", name, d)
 		}
 		if c := codesOf(list); c != "DOCUMENT_TOO_LARGE" && c != "INVALID_YAML" {

@@ -68,7 +68,7 @@ func TestLimits(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			start := time.Now()
 			ss, errs := Statements(diag.NewText("x", tt.sql))
-			if d := time.Since(start); d > 2*time.Second {
+			if d := time.Since(start); d > 15*time.Second {
 				t.Errorf("took %v", d)
 			}
 			if errs.HasErrors() == tt.ok {
