@@ -54,7 +54,50 @@ func (a *analyzer) analyze() {
 	for _, d := range a.project.datasets {
 		a.dataset(d)
 	}
+	a.idleTimeouts()
 	a.list.Sort()
+}
+
+// idleTimeouts warns about timeouts of sources over which no query has a
+// watermark that they could hold back.
+func (a *analyzer) idleTimeouts() {
+	heeded := map[*spec.Source]bool{}
+	for _, d := range a.project.datasets {
+		for _, f := range d.flows {
+			if f.plan == nil {
+				return // what is not known cannot be missed
+			}
+			logical.WalkNode(f.plan.Node, func(n logical.Node) bool {
+				if w, ok := n.(*logical.Watermark); ok {
+					for _, r := range streamsBelow(w) {
+						if h, ok := r.Handle.(handle); ok && h.source != nil {
+							heeded[h.source.spec] = true
+						}
+					}
+				}
+				return true
+			})
+		}
+	}
+	for _, s := range a.project.spec.Sources {
+		if s.IdleTimeout.IsSet() && !heeded[s] {
+			a.list = append(a.list, diag.AtSpan(s.File, s.IdleTimeout.Span, "IDLE_TIMEOUT_WITHOUT_WATERMARK",
+				fmt.Sprintf("no query has a watermark over the stream %s, so its idle_timeout has no effect", s.Name)).
+				Warn().WithHint("give the source a watermark, or remove the timeout"))
+		}
+	}
+}
+
+// streamsBelow lists the streams that a node reads.
+func streamsBelow(n logical.Node) []*logical.Relation {
+	var out []*logical.Relation
+	logical.WalkNode(n, func(x logical.Node) bool {
+		if s, ok := x.(*logical.Scan); ok && s.Relation.Streaming {
+			out = append(out, s.Relation)
+		}
+		return true
+	})
+	return out
 }
 
 // dataset analyzes one dataset unless it is done.

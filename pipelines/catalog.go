@@ -302,10 +302,23 @@ func (c *catalogOf) answer(rel *sourceRelation, id string, r sqlplan.Request) (s
 	}
 	out := &logical.Relation{ID: relationID(id, r), Name: []string{rel.name}, Schema: s, Streaming: r.Stream, Handle: handle{source: rel}}
 	ans := sqlplan.Answer{Relation: out, Metadata: rel.factory.Metadata}
+	if rel.spec != nil && r.Stream {
+		out.IdleTimeout = rel.spec.IdleTimeout.Value.Microseconds()
+	}
 	if rel.spec != nil && rel.spec.Watermark != nil {
-		ans.EventTime = &sqlplan.EventTime{Column: rel.spec.Watermark.Column.Value, Delay: rel.spec.Watermark.Delay.Value.Microseconds()}
+		w := rel.spec.Watermark
+		ans.EventTime = &sqlplan.EventTime{Column: w.Column.Value, Delay: w.Delay.Value.Microseconds(), MaxFuture: maxFuture(w)}
 	}
 	return ans, nil
+}
+
+// maxFuture is the bound in microseconds, 0 for none; times count in
+// milliseconds, so that the least bound is as good as nothing.
+func maxFuture(w *spec.Watermark) int64 {
+	if !w.MaxFuture.IsSet() {
+		return 0
+	}
+	return max(1, w.MaxFuture.Value.Microseconds())
 }
 
 // schemaOf returns the schema of a source: declared, fixed, pinned or (unless

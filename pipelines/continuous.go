@@ -67,7 +67,7 @@ func (u *update) wake(d *dataset) {
 
 // waiter returns how a continuous flow waits: for a commit upstream, for the
 // next look at a folder, and never less than the interval between epochs.
-func (u *update) waiter(t *task) func(stop context.Context, idle bool) bool {
+func (u *update) waiter(t *task) func(stop context.Context, idle bool, within time.Duration) bool {
 	mode, interval := u.triggerOf(t.f)
 	if mode != spec.Continuous.String() && mode != spec.ProcessingTime.String() {
 		return nil
@@ -83,9 +83,13 @@ func (u *update) waiter(t *task) func(stop context.Context, idle bool) bool {
 	u.bell.mu.Unlock()
 	poll := u.polls(t)
 	last := u.p.now()
-	return func(stop context.Context, idle bool) bool {
+	return func(stop context.Context, idle bool, within time.Duration) bool {
 		defer func() { last = u.p.now() }()
-		if idle && !waitFor(stop, rung, poll) {
+		after := poll
+		if within > 0 && (poll == 0 || within < poll) {
+			after = within
+		}
+		if idle && !waitFor(stop, rung, after) {
 			return false
 		}
 		return sleep(stop, interval-u.p.now().Sub(last))

@@ -149,7 +149,7 @@ var (
 		{name: "schema", kind: kindDDL, doc: "Columns as DDL. Without it the schema is inferred and pinned in schemas.lock.yml."},
 		{name: "options", kind: kindOptions, doc: "Reader options, Spark's names, as texts."},
 		{name: "on_new_columns", kind: kindText, values: []string{"rescue", "ignore", "add", "fail"}, doc: "What happens to columns that the schema does not know. Default: `rescue` when the schema was inferred, else `ignore`."},
-		{name: "idle_timeout", kind: kindDuration, doc: "After this time without rows the source stops holding the watermark."},
+		{name: "idle_timeout", kind: kindDuration, doc: "After this time without rows (by the clock, as each epoch recorded it; rows without an event time do not count) the source stops holding the watermark back; it takes part again with its next row."},
 		{name: "watermark", kind: kindObject, object: watermarkObject, doc: "Event time of the source."},
 		{name: "version", kind: kindScalar, doc: "Version or timestamp that pins a static table."},
 		{name: "bad_records", kind: kindAny, doc: "Where records go that cannot be decoded."},
@@ -158,8 +158,8 @@ var (
 	watermarkObject = &object{name: "watermark", doc: "Event time of a source.", keys: []key{
 		{name: "column", kind: kindColumn, required: true, doc: "A timestamp column."},
 		{name: "delay", kind: kindDuration, required: true, doc: "How late rows may come."},
-		{name: "per_partition", kind: kindBool, def: "false", doc: "One watermark for each partition of the source."},
-		{name: "max_future", kind: kindDuration, doc: "Rows further in the future do not move the watermark."},
+		{name: "per_partition", kind: kindBool, def: "false", doc: "One watermark for each partition of the source: for sources that have partitions (Kafka)."},
+		{name: "max_future", kind: kindDuration, doc: "Rows further ahead of the clock than this do not move the watermark; they are kept. Without it any row does."},
 	}}
 
 	streamingTableObject = &object{name: "streaming table", doc: "A table that flows append to.", keys: concat(datasetKeys, storedKeys, []key{

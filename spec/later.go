@@ -31,11 +31,8 @@ var laterThings = []later{
 	{"source", "format", "xml", "the xml format"},
 	{"source", "format", "binaryFile", "the binaryFile format"},
 
-	{"source", "idle_timeout", "", "an idle timeout"},
-	{"watermark", "max_future", "", "a bound on event times from the future"},
-
 	{"", "moved_from", "", "renaming with moved_from"},
-	{"watermark", "per_partition", "", "a watermark for each partition"},
+	{"watermark", "per_partition", "", "a watermark for each partition (only sources with partitions have one: it comes with the kafka source)"},
 	{"", "cluster_by", "", "clustering"},
 	{"", "location", "", "a location of its own"},
 	{"", "depends_on", "", "an explicit dependency"},

@@ -39,6 +39,9 @@ type Prepared struct {
 	Token []byte `json:"token"`
 	// EventTimes is the greatest event time seen by each watermark node.
 	EventTimes map[string]int64 `json:"eventTimes,omitempty"`
+	// Heard is, for watermark nodes whose sources have an idle timeout, the wall
+	// time of the newest epoch that brought an event time.
+	Heard map[string]int64 `json:"heard,omitempty"`
 	// Watermarks holds each stateful operator's own watermark.
 	Watermarks map[string]int64 `json:"watermarks,omitempty"`
 	// Operators holds the meaning of each stateful operator's entries by its

@@ -23,7 +23,7 @@ func (e *Execution) planEpoch(ctx context.Context) (*checkpoint.Intent, map[stri
 		Epoch: e.epoch, Now: e.o.Now().UnixMicro(),
 		From: map[string]stream.Offset{}, To: map[string]stream.Offset{},
 	}
-	in.Late, in.Evict = e.marks.next()
+	in.Late, in.Evict = e.marks.next(in.Now, nil)
 	if len(e.o.Streams) == 0 { // a once flow: one epoch for good
 		if e.epoch > 0 {
 			return nil, nil, nil
@@ -31,7 +31,7 @@ func (e *Execution) planEpoch(ctx context.Context) (*checkpoint.Intent, map[stri
 		return in, nil, nil
 	}
 	ledgers := map[string][]checkpoint.Entry{}
-	fresh := false
+	fresh := map[string]bool{}
 	opts := connector.PlanOptions{Unlimited: e.o.Trigger == Once, Pinned: e.o.Trigger != Continuous}
 	for _, id := range e.streamIDs() {
 		p, err := e.o.Streams[id].Plan(ctx, e.offsets[id], opts)
@@ -45,10 +45,13 @@ func (e *Execution) planEpoch(ctx context.Context) (*checkpoint.Intent, map[stri
 		for _, en := range p.Entries {
 			ledgers[id] = append(ledgers[id], checkpoint.Entry(en))
 		}
-		fresh = fresh || p.Splits > 0
+		if p.Splits > 0 {
+			fresh[id] = true
+		}
 	}
-	if !fresh {
-		if !e.marks.pending() {
+	in.Late, in.Evict = e.marks.next(in.Now, fresh)
+	if len(fresh) == 0 {
+		if !e.marks.pending(in.Now) {
 			// A full refresh without any input still has to empty the table.
 			if e.epoch == 0 && e.o.Overwrite {
 				return in, ledgers, nil
@@ -90,7 +93,7 @@ func (e *Execution) runEpoch(ctx context.Context, in checkpoint.Intent) error {
 		return errors.Join(err, ep.Abort())
 	}
 	prep := checkpoint.Prepared{
-		Epoch: in.Epoch, Token: token, EventTimes: e.marks.times, Rows: prog.OutputRows, Operators: e.meanings(), State: chain,
+		Epoch: in.Epoch, Token: token, EventTimes: e.marks.times, Heard: e.marks.heard, Rows: prog.OutputRows, Operators: e.meanings(), State: chain,
 	}
 	if s, ok := e.o.Sink.(connector.Stateful); ok {
 		prep.Sink = s.StateID()
@@ -113,6 +116,9 @@ func (e *Execution) runEpoch(ctx context.Context, in checkpoint.Intent) error {
 		return err
 	}
 	e.advance(in)
+	if n := prog.Counters.Ahead; n > 0 {
+		e.note(fmt.Sprintf("epoch %d: %d rows are further ahead of the clock than max_future allows; they are kept and do not move the watermark", in.Epoch, n))
+	}
 	e.report(prog)
 	return nil
 }
@@ -139,7 +145,7 @@ func (e *Execution) fill(ctx context.Context, in checkpoint.Intent, prog *Progre
 	if err := e.at(StepAfter); err != nil {
 		return nil, err
 	}
-	e.marks.observe(e.plan.EventTimes())
+	e.marks.observe(e.plan.EventTimes(), in.Now)
 	prog.Counters = e.plan.Counters()
 	prog.OutputRows = e.output.Load()
 	token, err := e.epochIO.Prepare(ctx)

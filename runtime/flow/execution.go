@@ -58,8 +58,9 @@ type Options struct {
 	OnEpoch func(Progress)
 	OnNote  func(string)
 	// Wait is called under Continuous after each epoch, and (idle) when there is
-	// nothing to do. It returns when it is time to plan again, or false to end.
-	Wait func(stop context.Context, idle bool) bool
+	// nothing to do. It returns when it is time to plan again, or false to end;
+	// within, if not 0, is when something is due though nothing arrives.
+	Wait func(stop context.Context, idle bool, within time.Duration) bool
 	// At is called at each border of the epoch with its name (see Points); an
 	// error there ends the run as a crash would. It must be safe for concurrent
 	// use. Nil outside tests.
@@ -185,10 +186,10 @@ func (e *Execution) run(ctx, stop context.Context) error {
 		if err := e.runEpoch(ctx, *in); err != nil {
 			return err
 		}
-		if e.o.Trigger == Once && !e.marks.pending() {
+		if e.o.Trigger == Once && !e.marks.pending(e.o.Now().UnixMicro()) {
 			break
 		}
-		if e.o.Trigger == Continuous && !e.o.Wait(stop, false) {
+		if e.o.Trigger == Continuous && !e.o.Wait(stop, false, 0) {
 			break
 		}
 	}
@@ -203,7 +204,8 @@ func (e *Execution) idle(stop context.Context) (bool, error) {
 	if err := e.writeMark(); err != nil {
 		return false, err
 	}
-	return e.o.Wait(stop, true), nil
+	within := time.Duration(e.marks.nextQuiet(e.o.Now().UnixMicro())) * time.Microsecond
+	return e.o.Wait(stop, true, within), nil
 }
 
 func (e *Execution) writeMark() error {

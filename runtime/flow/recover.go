@@ -112,7 +112,7 @@ func (e *Execution) restore(ctx context.Context, snap checkpoint.Snapshot, d che
 		}
 	}
 	if from != nil {
-		e.marks.restore(from.EventTimes)
+		e.marks.restore(from.EventTimes, from.Heard)
 	}
 	for _, id := range e.streamIDs() {
 		ledger := connector.Ledger(func(fn func(k, v []byte) error) error { return e.o.DB.ReadLedger(id, fn) })

@@ -2,6 +2,8 @@ package flow
 
 import (
 	"maps"
+	"math"
+	"slices"
 	"strings"
 
 	"pipelines/runtime/stream"
@@ -11,76 +13,146 @@ import (
 
 // watermarks follows the event times of a flow's watermark nodes and gives the
 // global watermark: the least of the nodes' (or the greatest, by
-// spark.sql.streaming.multipleWatermarkPolicy=max), never going back.
+// spark.sql.streaming.multipleWatermarkPolicy=max), never going back. A node
+// whose sources were quiet for their idle timeout is left out; when all are,
+// none is quieter than the others and the greatest counts.
 type watermarks struct {
-	delays map[string]int64 // node -> delay
-	times  map[string]int64 // node -> greatest event time seen
-	max    bool
+	nodes map[string]markNode
+	times map[string]int64 // node -> greatest event time seen
+	// heard is, for nodes with a timeout, the recorded wall time of the newest
+	// epoch that brought an event time, or of the first epoch.
+	heard map[string]int64
+	max   bool
 	// late and evict are those of the newest committed epoch.
 	late, evict int64
 	// noData allows epochs that only close what the watermark has passed.
 	noData bool
 }
 
+// markNode is a watermark node of the plan; lengths in microseconds.
+type markNode struct {
+	delay   int64
+	timeout int64    // 0: it is never left out
+	sources []string // the streams below it
+}
+
 func newWatermarks(root logical.Node, s *funcs.Session) watermarks {
-	w := watermarks{delays: map[string]int64{}, times: map[string]int64{}, late: stream.NoWatermark, evict: stream.NoWatermark, noData: true}
+	w := watermarks{
+		nodes: map[string]markNode{}, times: map[string]int64{}, heard: map[string]int64{},
+		late: stream.NoWatermark, evict: stream.NoWatermark, noData: true,
+	}
 	stateful := false
-	var walk func(n logical.Node)
-	walk = func(n logical.Node) {
+	logical.WalkNode(root, func(n logical.Node) bool {
 		switch n := n.(type) {
 		case *logical.Watermark:
-			w.delays[n.ID] = n.Delay
+			w.add(n)
 		case *logical.Aggregate, *logical.Deduplicate, *logical.Distinct, *logical.Join, *logical.Window:
 			stateful = stateful || n.Streaming() && closes(n)
 		}
-		for _, c := range n.Inputs() {
-			walk(c)
-		}
-	}
-	walk(root)
+		return true
+	})
 	if s != nil {
 		w.max = strings.EqualFold(s.Conf["spark.sql.streaming.multipleWatermarkPolicy"], "max")
 		w.noData = !strings.EqualFold(s.Conf["spark.sql.streaming.noDataMicroBatches.enabled"], "false")
 	}
-	w.noData = w.noData && stateful && len(w.delays) > 0
+	w.noData = w.noData && stateful && len(w.nodes) > 0
 	return w
 }
 
-// observe takes the greatest event times of the step just ended.
-func (w *watermarks) observe(times map[string]int64) {
+// add takes a node. It is quiet when all its sources are: its timeout is the
+// longest of theirs, and none if one of them has none.
+func (w *watermarks) add(n *logical.Watermark) {
+	out := markNode{delay: n.Delay}
+	forever := false
+	logical.WalkNode(n.Input, func(x logical.Node) bool {
+		if s, ok := x.(*logical.Scan); ok && s.Relation.Streaming {
+			out.sources = append(out.sources, s.Relation.ID)
+			out.timeout = max(out.timeout, s.Relation.IdleTimeout)
+			forever = forever || s.Relation.IdleTimeout == 0
+		}
+		return true
+	})
+	if forever {
+		out.timeout = 0
+	}
+	w.nodes[n.ID] = out
+}
+
+// observe takes the greatest event times of the step just ended, whose epoch
+// has the recorded wall time now.
+func (w *watermarks) observe(times map[string]int64, now int64) {
 	for id, t := range times {
 		if old, ok := w.times[id]; !ok || t > old {
 			w.times[id] = t
 		}
 	}
+	for id, n := range w.nodes {
+		if n.timeout == 0 {
+			continue
+		}
+		_, rows := times[id]
+		if _, known := w.heard[id]; rows || !known {
+			w.heard[id] = now
+		}
+	}
 }
 
-func (w *watermarks) restore(times map[string]int64) { maps.Copy(w.times, times) }
+// restore takes what an epoch has recorded.
+func (w *watermarks) restore(times, heard map[string]int64) {
+	maps.Copy(w.times, times)
+	maps.Copy(w.heard, heard)
+}
 
 func (w *watermarks) committed(late, evict int64) { w.late, w.evict = late, evict }
 
-// global is the watermark that the event times seen so far lead to.
-func (w *watermarks) global() int64 {
-	out := int64(stream.NoWatermark)
-	first := true
-	for id, delay := range w.delays {
-		t, ok := w.times[id]
+// quiet reports whether a node has heard nothing for its timeout and has no
+// new rows in the epoch that begins at the wall time now either.
+func (w *watermarks) quiet(id string, now int64, fresh map[string]bool) bool {
+	n := w.nodes[id]
+	heard, known := w.heard[id]
+	return n.timeout > 0 && known && now-heard >= n.timeout &&
+		!slices.ContainsFunc(n.sources, func(s string) bool { return fresh[s] })
+}
+
+// global is the watermark that the event times seen so far lead to, for an
+// epoch at the wall time now that reads something of the sources in fresh.
+func (w *watermarks) global(now int64, fresh map[string]bool) int64 {
+	least, greatest := int64(math.MaxInt64), int64(stream.NoWatermark)
+	for id, n := range w.nodes {
 		m := int64(stream.NoWatermark)
-		if ok {
-			m = t - delay
+		if t, ok := w.times[id]; ok {
+			m = t - n.delay
 		}
-		if first || w.max && m > out || !w.max && m < out {
-			out, first = m, false
+		greatest = max(greatest, m)
+		if !w.quiet(id, now, fresh) {
+			least = min(least, m)
 		}
 	}
-	return max(out, w.evict)
+	if w.max || least == math.MaxInt64 {
+		return max(greatest, w.evict)
+	}
+	return max(least, w.evict)
 }
 
 // next returns the watermarks of the next epoch (W-05: late is one behind).
-func (w *watermarks) next() (late, evict int64) { return w.evict, w.global() }
+func (w *watermarks) next(now int64, fresh map[string]bool) (late, evict int64) {
+	return w.evict, w.global(now, fresh)
+}
 
 // pending reports whether an epoch without rows has something to close.
-func (w *watermarks) pending() bool { return w.noData && w.global() > w.evict }
+func (w *watermarks) pending(now int64) bool { return w.noData && w.global(now, nil) > w.evict }
+
+// nextQuiet returns how long after the wall time now the next node may be left
+// out, 0 for never.
+func (w *watermarks) nextQuiet(now int64) (in int64) {
+	for id, n := range w.nodes {
+		heard, known := w.heard[id]
+		if left := heard + n.timeout - now; w.noData && n.timeout > 0 && known && left > 0 && (in == 0 || left < in) {
+			in = left
+		}
+	}
+	return in
+}
 
 // closes reports whether a moved watermark alone makes the operator do
 // something: an aggregation that shows its whole result each time does not.

@@ -156,7 +156,7 @@ func (bd *builder) watermark(node logical.Node, out port) (port, watermarked, er
 	if col < 0 {
 		panic("bug: operator: watermark on a column that its input does not have")
 	}
-	w := &watermark{p: bd.p, out: out, n: n, col: col, max: make([]int64, bd.env.Lanes)}
+	w := &watermark{p: bd.p, out: out, n: n, col: col, max: make([]int64, bd.env.Lanes), ahead: make([]int64, bd.env.Lanes)}
 	bd.p.marks = append(bd.p.marks, w)
 	bd.add(w)
 	return w, nil, nil

@@ -66,6 +66,9 @@ type Counters struct {
 	Expectations []ExpectCount
 	// DroppedErrors counts rows dropped by on_error: drop.
 	DroppedErrors int64
+	// Ahead counts the rows of the last step whose event time lies beyond the
+	// bound on the future.
+	Ahead int64
 	// Operators are those of the last step (rows, bytes: at its end).
 	Operators []OperatorCount
 }
@@ -239,7 +242,7 @@ func (p *Plan) EndStep() error {
 
 // Counters returns what was counted so far.
 func (p *Plan) Counters() Counters {
-	c := Counters{DroppedErrors: p.dropped.Load()}
+	c := Counters{DroppedErrors: p.dropped.Load(), Ahead: p.ahead()}
 	for _, e := range p.expect {
 		c.Expectations = append(c.Expectations, e.counts()...)
 	}

@@ -16,12 +16,14 @@ type watermark struct {
 	n   *logical.Watermark
 	col int
 	max []int64 // by lane
-	now int64
+	// ahead counts, by lane, the rows of the step beyond MaxFuture.
+	ahead []int64
+	now   int64
 }
 
 func (w *watermark) begin(s *stepState) error {
 	for i := range w.max {
-		w.max[i] = stream.NoWatermark
+		w.max[i], w.ahead[i] = stream.NoWatermark, 0
 	}
 	w.now = s.Now
 	return nil
@@ -38,10 +40,14 @@ func (w *watermark) push(lane int, b *column.Batch) error {
 	}
 	v, most := b.Cols[w.col], w.max[lane]
 	see := func(r int) {
-		if !v.IsNull(r) {
-			if t := timeAt(v, r); t > most && t <= limit {
-				most = t
-			}
+		if v.IsNull(r) {
+			return
+		}
+		switch t := timeAt(v, r); {
+		case t > limit:
+			w.ahead[lane]++
+		case t > most:
+			most = t
 		}
 	}
 	if b.Sel == nil {
@@ -91,30 +97,14 @@ func (p *Plan) EventTimes() map[string]int64 {
 	return out
 }
 
-// WatermarkNode is a watermark of the plan as the flow keeps it.
-type WatermarkNode struct {
-	ID                            string
-	Delay, IdleTimeout, MaxFuture int64
-	// Scans are the inputs below the node.
-	Scans []int
-}
-
-// Watermarks lists the watermark nodes of the plan.
-func (p *Plan) Watermarks() []WatermarkNode {
-	var out []WatermarkNode
+// ahead counts the rows of the step beyond the bounds on the future.
+func (p *Plan) ahead() (n int64) {
 	for _, w := range p.marks {
-		n := WatermarkNode{ID: w.n.ID, Delay: w.n.Delay, IdleTimeout: w.n.IdleTimeout, MaxFuture: w.n.MaxFuture}
-		logical.WalkNode(w.n.Input, func(x logical.Node) bool {
-			for i, s := range p.scans {
-				if logical.Node(s.Scan) == x {
-					n.Scans = append(n.Scans, i)
-				}
-			}
-			return true
-		})
-		out = append(out, n)
+		for _, x := range w.ahead {
+			n += x
+		}
 	}
-	return out
+	return n
 }
 
 // mark is one place of the plan in the propagation of watermarks: a watermark

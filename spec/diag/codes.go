@@ -15,6 +15,7 @@ var codes = [...]CodeInfo{
 	{"DUPLICATE_KEY", "", "A key stands twice in one mapping."},
 	{"DUPLICATE_VALUE", "", "A list names a thing twice."},
 	{"FEATURE_NOT_AVAILABLE", "0A000", "Known and planned, but not available yet."},
+	{"IDLE_TIMEOUT_WITHOUT_WATERMARK", "", "An idle timeout of a source over which no query has a watermark."},
 	{"INVALID_NAME", "42602", "A text that cannot be a name."},
 	{"INVALID_OPTION", "42616", "The value of an option is not allowed."},
 	{"INVALID_VALUE", "", "A value is outside of what its key allows."},

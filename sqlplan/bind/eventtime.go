@@ -10,9 +10,9 @@ import (
 
 // EventTime is a watermark that a catalog declares; lengths in microseconds.
 type EventTime struct {
-	Column                 string
-	Delay                  int64
-	IdleTimeout, MaxFuture int64 // 0: none
+	Column    string
+	Delay     int64
+	MaxFuture int64 // 0: no bound
 }
 
 // declaredWatermark puts the catalog's watermark on a scan.
@@ -30,7 +30,7 @@ func (b *Binder) declaredWatermark(n *logical.Scan, s *scope, e *EventTime, r di
 			return nil, &scope{broken: true}
 		}
 		a.Watermark = e.Delay
-		return &logical.Watermark{Input: n, Column: a.ID, Delay: e.Delay, IdleTimeout: e.IdleTimeout, MaxFuture: e.MaxFuture}, s
+		return &logical.Watermark{Input: n, Column: a.ID, Delay: e.Delay, MaxFuture: e.MaxFuture}, s
 	}
 	b.fail(r, "UNRESOLVED_COLUMN.WITH_SUGGESTION", "The source has no column `%s` for its watermark.", e.Column)
 	return nil, &scope{broken: true}

@@ -62,6 +62,9 @@ func Describe(n Node) string {
 		if len(n.Filters) > 0 {
 			s += " filters [" + exprList(n.Filters) + "]"
 		}
+		if n.Relation.IdleTimeout > 0 {
+			s += " idle after " + micros(n.Relation.IdleTimeout)
+		}
 		return s
 	case *Values:
 		return fmt.Sprintf("Values %d rows [%s]", n.Rows, attrList(n.Columns))
@@ -128,7 +131,11 @@ func Describe(n Node) string {
 		}
 		return fmt.Sprintf("Sample %s seed %d", strconv.FormatFloat(n.Fraction, 'g', -1, 64), n.Seed)
 	case *Watermark:
-		return fmt.Sprintf("Watermark #%d delay %s%s", n.Column, micros(n.Delay), idText(n.ID))
+		future := ""
+		if n.MaxFuture > 0 {
+			future = " max future " + micros(n.MaxFuture)
+		}
+		return fmt.Sprintf("Watermark #%d delay %s%s%s", n.Column, micros(n.Delay), future, idText(n.ID))
 	case *TimeWindow:
 		s := fmt.Sprintf("TimeWindow %s size %s slide %s", Text(n.Time), micros(n.Size), micros(n.Slide))
 		if n.Start != 0 {

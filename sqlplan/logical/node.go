@@ -60,6 +60,9 @@ type Relation struct {
 	Schema schema.Schema
 	// Streaming is true when it is read as a stream.
 	Streaming bool
+	// IdleTimeout, of a stream, is the time without rows after which it does not
+	// hold a watermark back any more, in microseconds; 0: it always does.
+	IdleTimeout int64
 	// Handle is the catalog's own business (file format and path, table).
 	Handle any
 }
@@ -235,8 +238,9 @@ type Watermark struct {
 	Input  Node
 	Column ColumnID
 	Delay  int64
-	// Policy of the source: idle timeout and bound on the future, 0 = none.
-	IdleTimeout, MaxFuture int64
+	// MaxFuture bounds how far ahead of the clock an event time may move the
+	// watermark, 0: any.
+	MaxFuture int64
 	// ID names the watermark node in the checkpoint; set by streaming.
 	ID string
 }
