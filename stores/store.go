@@ -54,6 +54,10 @@ type ListOptions struct {
 	NamesOnly bool
 	// Flat leaves sub-folders out.
 	Flat bool
+	// Skip, where given, is asked about every key and says which are not to be
+	// shown. It is asked in any order, and before keys are put in order, so
+	// that what it skips costs next to nothing. The key is lent for the call.
+	Skip func(key []byte) bool
 }
 
 // FolderTimer is implemented by stores that can tell, without listing it, when

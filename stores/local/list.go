@@ -28,13 +28,13 @@ type lister struct {
 	store *Store
 	opts  stores.ListOptions
 	fn    func(stores.ObjectInfo) bool
+	key   []byte // scratch
 }
 
 // entry is a name in a folder; key ends in a slash for folders, which gives
 // the order of whole keys.
 type entry struct {
 	key    string
-	dir    fs.DirEntry
 	folder bool
 }
 
@@ -87,41 +87,48 @@ func (l *lister) read(prefix string) ([]entry, error) {
 	if err != nil {
 		return nil, wrap("list", prefix, err)
 	}
-	names, err := f.ReadDir(-1)
+	var out []entry
+	err = readNames(f, func(name []byte, mode fs.FileMode) {
+		if prefix == "" && string(name) == tempFolder {
+			return
+		}
+		var folder bool
+		switch mode {
+		case 0:
+		case fs.ModeDir:
+			folder = true
+		case fs.ModeSymlink:
+			var ok bool
+			if folder, ok = follow(filepath.Join(path, string(name)), path); !ok {
+				return
+			}
+		default:
+			return // pipes, sockets, devices hold no objects
+		}
+		if key, ok := l.takes(prefix, name, folder); ok {
+			out = append(out, entry{key: key, folder: folder})
+		}
+	})
 	_ = f.Close() // only read
 	if err != nil {
 		return nil, wrap("list", prefix, err)
 	}
-	out := make([]entry, 0, len(names))
-	for _, d := range names {
-		if prefix == "" && d.Name() == tempFolder {
-			continue
-		}
-		e := entry{key: prefix + d.Name(), dir: d}
-		switch d.Type() {
-		case 0:
-		case fs.ModeDir:
-			e.folder = true
-		case fs.ModeSymlink:
-			var ok bool
-			if e.folder, ok = follow(filepath.Join(path, d.Name()), path); !ok {
-				continue
-			}
-		default:
-			continue // pipes, sockets, devices hold no objects
-		}
-		if e.folder {
-			e.key += "/"
-			if e.key <= l.opts.After && !strings.HasPrefix(l.opts.After, e.key) {
-				continue
-			}
-		} else if e.key <= l.opts.After {
-			continue
-		}
-		out = append(out, e)
-	}
 	slices.SortFunc(out, func(a, b entry) int { return strings.Compare(a.key, b.key) })
 	return out, nil
+}
+
+// takes returns the key of a name, unless it is not to be shown.
+func (l *lister) takes(prefix string, name []byte, folder bool) (key string, ok bool) {
+	l.key = append(append(l.key[:0], prefix...), name...)
+	if folder {
+		l.key = append(l.key, '/')
+		if string(l.key) <= l.opts.After && !strings.HasPrefix(l.opts.After, string(l.key)) {
+			return "", false
+		}
+	} else if string(l.key) <= l.opts.After || l.opts.Skip != nil && l.opts.Skip(l.key) {
+		return "", false
+	}
+	return string(l.key), true
 }
 
 // follow says whether a symbolic link leads to a folder, and whether it is to

@@ -2,8 +2,11 @@ package local
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -141,6 +144,44 @@ func TestLinks(t *testing.T) {
 	}))
 	if len(got) != 3 || got[0] != "d/away/g" || got[1] != "d/f" || got[2] != "d/link" {
 		t.Errorf("listed %v", got)
+	}
+}
+
+// TestNames compares the reading of a folder that is larger than the buffer
+// with the standard library's.
+func TestNames(t *testing.T) {
+	dir := t.TempDir()
+	for i := range 2000 {
+		if err := os.WriteFile(filepath.Join(dir, strings.Repeat("n", i%200)+strconv.Itoa(i)), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, err := range []error{os.Mkdir(filepath.Join(dir, "folder"), 0o700), os.Symlink("x", filepath.Join(dir, "link")), syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600)} {
+		if err != nil {
+			t.Fatal(i, err)
+		}
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }() // only read
+	got := map[string]fs.FileMode{}
+	if err := readNames(f, func(name []byte, mode fs.FileMode) { got[string(name)] = mode }); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		mode, ok := got[e.Name()]
+		if plain := e.Type() == 0 || e.Type() == fs.ModeDir || e.Type() == fs.ModeSymlink; !ok || plain != (mode == e.Type()) {
+			t.Errorf("%s: %v, want %v", e.Name(), mode, e.Type())
+		}
+	}
+	if len(got) != len(entries) {
+		t.Errorf("%d names, want %d", len(got), len(entries))
 	}
 }
 

@@ -144,7 +144,7 @@ func (it item) info(key string) stores.ObjectInfo {
 }
 
 // List calls fn for each object below the prefix, in order of keys. fn may
-// call the store.
+// call the store, opts.Skip may not.
 func (s *Store) List(ctx context.Context, opts stores.ListOptions, fn func(stores.ObjectInfo) bool) error {
 	if opts.Prefix != "" && !strings.HasSuffix(opts.Prefix, "/") {
 		return fmt.Errorf("list: %q is not a folder prefix", opts.Prefix)
@@ -157,6 +157,9 @@ func (s *Store) List(ctx context.Context, opts stores.ListOptions, fn func(store
 	for _, key := range slices.Sorted(maps.Keys(s.items)) {
 		rest, ok := strings.CutPrefix(key, opts.Prefix)
 		if !ok || key <= opts.After || opts.Flat && strings.Contains(rest, "/") {
+			continue
+		}
+		if opts.Skip != nil && opts.Skip([]byte(key)) {
 			continue
 		}
 		info := s.items[key].info(key)

@@ -215,6 +215,12 @@ func testList(t *testing.T, s stores.Store) {
 	f(stores.ListOptions{Prefix: "_log/", After: "_log/00"}, "_log/01")
 	f(stores.ListOptions{Prefix: "_log/", After: "_log/01"}, "")
 	f(stores.ListOptions{Prefix: "b/", After: "a"}, "b/x")
+	skip := func(keys ...string) func([]byte) bool {
+		return func(key []byte) bool { return slices.Contains(keys, string(key)) }
+	}
+	f(stores.ListOptions{Skip: skip("a-b", "a", "a/", "a/c", "a0", "b/x", "x"), NamesOnly: true}, ".h/1 _log/00 _log/01 a.txt a/b.c a/b/c a/z ü/1")
+	f(stores.ListOptions{Prefix: "a/", Skip: skip("z", "a/b.c"), After: "a/b"}, "a/b/c a/z")
+	f(stores.ListOptions{Flat: true, Skip: func([]byte) bool { return true }}, "")
 	n := 0
 	must(t, s.List(t.Context(), stores.ListOptions{}, func(o stores.ObjectInfo) bool {
 		n++

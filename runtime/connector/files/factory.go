@@ -138,7 +138,7 @@ func (o *Options) resolveSchema(ctx context.Context, c connector.SourceConfig) e
 	// Without folders there are no partitions; a listing only to learn that costs
 	// as much as the one that finds new files.
 	if o.Single == "" && !o.Recursive && !noSubfolders(o.Root) {
-		err := o.names(ctx, func(key string) bool {
+		err := o.names(ctx, nil, func(key string) bool {
 			if c.Schema == nil || strings.Contains(key, "=") {
 				keys = append(keys, key)
 			}

@@ -5,10 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"maps"
-	"path"
 	"slices"
-	"sort"
 
 	"pipelines/runtime/connector"
 	"pipelines/runtime/stream"
@@ -27,38 +26,35 @@ type taken struct {
 	key string
 }
 
-// ledger is the set of files that were planned, by identity. What was loaded
-// lies in sorted slices, which a listing in order walks along without hashing;
-// what was added since is in a map.
+// ledger is the set of files that were planned, by identity. A listing asks for
+// names in no order, so that what it is asked is kept small: the 64 bits of a
+// hash of each identity. Two identities of one hash (once in 10¹⁴ new files
+// beside 10⁵ known ones) make the new file wait for the next start, which
+// hashes otherwise.
 type ledger struct {
 	ids    []string
 	files  []taken
-	added  map[string]taken
+	hashes []uint64 // open addressing; 0 is free; a power of two long
+	seed   maphash.Seed
 	newest int64 // greatest mtime seen
 }
 
-// foldAdded is the number of added files from which on they are merged into
-// the slices.
-const foldAdded = 4096
-
 var errEntry = errors.New("damaged ledger entry")
 
+// clear makes it empty, and usable.
+func (l *ledger) clear() {
+	*l = ledger{seed: maphash.MakeSeed()}
+	l.index()
+}
+
 func (l *ledger) load(read connector.Ledger) error {
-	*l = ledger{added: map[string]taken{}}
+	l.clear()
 	var text []byte
 	var ends []int
-	inOrder := true
 	err := read(func(key, value []byte) error {
 		t, err := decodeTaken(value)
 		if err != nil {
 			return fmt.Errorf("file %s: %w", key, err)
-		}
-		if n := len(ends); n > 0 {
-			from := 0
-			if n > 1 {
-				from = ends[n-2]
-			}
-			inOrder = inOrder && string(text[from:ends[n-1]]) < string(key)
 		}
 		text = append(text, key...)
 		ends = append(ends, len(text))
@@ -74,75 +70,44 @@ func (l *ledger) load(read connector.Ledger) error {
 	for i, end := range ends {
 		l.ids[i], from = all[from:end], end
 	}
-	if !inOrder {
-		sort.Sort((*byID)(l))
-	}
+	l.index()
 	return nil
 }
 
-// byID sorts the loaded files.
-type byID ledger
-
-func (l *byID) Len() int           { return len(l.ids) }
-func (l *byID) Less(i, j int) bool { return l.ids[i] < l.ids[j] }
-func (l *byID) Swap(i, j int) {
-	l.ids[i], l.ids[j] = l.ids[j], l.ids[i]
-	l.files[i], l.files[j] = l.files[j], l.files[i]
-}
-
-func (l *ledger) len() int { return len(l.ids) + len(l.added) }
-
-func (l *ledger) get(id string) (taken, bool) {
-	if t, ok := l.added[id]; ok {
-		return t, true
+// index makes the table of hashes anew, at least twice as long as it needs to
+// be.
+func (l *ledger) index() {
+	n := 16
+	for n < 2*(len(l.ids)+1) {
+		n *= 2
 	}
-	if i, ok := slices.BinarySearch(l.ids, id); ok {
-		return l.files[i], true
-	}
-	return taken{}, false
-}
-
-// walk returns a function that tells whether an identity is known; it is
-// fastest when it is asked in ascending order.
-func (l *ledger) walk() func(id string) bool {
-	at := 0
-	return func(id string) bool {
-		if at > 0 && l.ids[at-1] >= id { // not in order
-			_, ok := l.get(id)
-			return ok
-		}
-		for at < len(l.ids) && l.ids[at] < id {
-			at++
-		}
-		if at < len(l.ids) && l.ids[at] == id {
-			return true
-		}
-		_, ok := l.added[id]
-		return ok
+	l.hashes = make([]uint64, n)
+	for _, id := range l.ids {
+		l.enter(maphash.String(l.seed, id))
 	}
 }
 
-// fold merges what was added into the sorted slices.
-func (l *ledger) fold() {
-	if len(l.added) < foldAdded {
-		return
+func (l *ledger) enter(hash uint64) {
+	hash = max(hash, 1)
+	mask := uint64(len(l.hashes) - 1)
+	at := hash & mask
+	for l.hashes[at] != 0 {
+		at = (at + 1) & mask
 	}
-	for id, t := range l.added {
-		l.ids, l.files = append(l.ids, id), append(l.files, t)
-	}
-	clear(l.added)
-	sort.Sort((*byID)(l))
+	l.hashes[at] = hash
 }
 
-// each calls fn for every file.
-func (l *ledger) each(fn func(id string, t taken)) {
-	for i, id := range l.ids {
-		fn(id, l.files[i])
+func (l *ledger) knows(id []byte) bool {
+	hash := max(maphash.Bytes(l.seed, id), 1)
+	mask := uint64(len(l.hashes) - 1)
+	at := hash & mask
+	for l.hashes[at] != 0 && l.hashes[at] != hash {
+		at = (at + 1) & mask
 	}
-	for id, t := range l.added {
-		fn(id, t)
-	}
+	return l.hashes[at] != 0
 }
+
+func (l *ledger) len() int { return len(l.ids) }
 
 func (t taken) encode() []byte {
 	b := binary.AppendUvarint(nil, uint64(t.log))
@@ -167,23 +132,30 @@ func decodeTaken(b []byte) (taken, error) {
 	return taken{log: int64(log), mtime: mtime, size: size, version: binary.LittleEndian.Uint64(b), key: string(b[8:])}, nil
 }
 
+// add takes a file that is not known.
 func (l *ledger) add(id string, t taken) {
-	l.added[id] = t
 	l.newest = max(l.newest, t.mtime)
+	l.ids, l.files = append(l.ids, id), append(l.files, t)
+	if 2*len(l.ids) > len(l.hashes) {
+		l.index()
+	} else {
+		l.enter(maphash.String(l.seed, id))
+	}
 }
 
 // between lists the files of (from, to], in the order in which they are read.
 func (l *ledger) between(from, to int64, latestFirst bool) []file {
 	epochs := map[int64][]file{}
-	l.each(func(id string, t taken) {
+	for i, t := range l.files {
 		if t.log <= from || t.log > to {
-			return
+			continue
 		}
+		id := l.ids[i]
 		if t.key != "" {
 			id = t.key
 		}
 		epochs[t.log] = append(epochs[t.log], file{key: id, mtime: t.mtime, size: t.size, version: t.version})
-	})
+	}
 	var out []file
 	for _, log := range slices.Sorted(maps.Keys(epochs)) {
 		sortFiles(epochs[log], latestFirst)
@@ -212,9 +184,12 @@ func formatOffset(log int64) stream.Offset {
 }
 
 // identity is the ledger key of a file.
-func (o *Options) identity(key string) string {
-	if o.NameOnly {
-		return path.Base(key)
+func identity[T string | []byte](o *Options, key T) T {
+	from := 0
+	for i := 0; o.NameOnly && i < len(key); i++ {
+		if key[i] == '/' {
+			from = i + 1
+		}
 	}
-	return key
+	return key[from:]
 }

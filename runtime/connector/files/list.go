@@ -21,8 +21,8 @@ type file struct {
 }
 
 // names lists the keys that belong to the source, without looking at the
-// files themselves.
-func (o *Options) names(ctx context.Context, fn func(key string) bool) error {
+// files themselves. Skip may leave out some at once.
+func (o *Options) names(ctx context.Context, skip func(key []byte) bool, fn func(key string) bool) error {
 	if o.Single != "" {
 		fn(o.Single)
 		return nil
@@ -31,7 +31,7 @@ func (o *Options) names(ctx context.Context, fn func(key string) bool) error {
 	if o.Pattern != "" {
 		prefix = literalFolder(o.Pattern)
 	}
-	opts := stores.ListOptions{Prefix: prefix, NamesOnly: true}
+	opts := stores.ListOptions{Prefix: prefix, NamesOnly: true, Skip: skip}
 	return o.Store.List(ctx, opts, func(info stores.ObjectInfo) bool {
 		if !o.selects(info.Key) {
 			return true

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -39,7 +40,11 @@ type Source struct {
 }
 
 // New returns a source.
-func New(o Options) *Source { return &Source{o: o, recentLog: -2} }
+func New(o Options) *Source {
+	s := &Source{o: o, recentLog: -2}
+	s.ledger.clear()
+	return s
+}
 
 // Options returns how the source was made.
 func (s *Source) Options() Options { return s.o }
@@ -100,17 +105,18 @@ func (s *Source) folderTime() (changed time.Time, flat bool) {
 func (s *Source) list(ctx context.Context) error {
 	var fresh []string
 	var looks []string
-	s.ledger.fold()
-	known := s.ledger.walk()
 	look := !s.checked && s.ledger.len() <= changedLooks
 	surprise := len(s.o.Partition) == 0 && !s.o.Recursive
-	err := s.o.names(ctx, func(key string) bool {
+	known := func(key []byte) bool {
+		return !look && !(surprise && bytes.IndexByte(key, '/') > 0) && s.ledger.knows(identity(&s.o, key))
+	}
+	err := s.o.names(ctx, known, func(key string) bool {
 		if surprise && strings.IndexByte(key, '=') > 0 && strings.IndexByte(key, '/') > 0 && s.o.Pattern == "" {
 			// Partition columns are fixed when the source is opened (F-09).
 			s.notes = append(s.notes, fmt.Sprintf("%s is in a partition folder that was not there when the source was opened, or is a link: its columns are read at the next start, or not at all", path.Join(s.o.Root, key)))
 			surprise = false
 		}
-		if !known(s.o.identity(key)) {
+		if !s.ledger.knows([]byte(identity(&s.o, key))) {
 			fresh = append(fresh, key)
 		} else if look {
 			looks = append(looks, key)
@@ -146,7 +152,7 @@ func (s *Source) dropSameNames() {
 	}
 	seen := map[string]bool{}
 	s.waiting = slices.DeleteFunc(s.waiting, func(f file) bool {
-		id := s.o.identity(f.key)
+		id := identity(&s.o, f.key)
 		again := seen[id]
 		seen[id] = true
 		return again
@@ -174,6 +180,13 @@ func (s *Source) dropOld() {
 
 // lookForChanges says which known files are not what they were.
 func (s *Source) lookForChanges(ctx context.Context, keys []string) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	places := make(map[string]int, s.ledger.len())
+	for i, id := range s.ledger.ids {
+		places[id] = i
+	}
 	for _, key := range keys {
 		f, err := s.o.stat(ctx, key)
 		if errors.Is(err, stores.ErrNotExist) {
@@ -182,8 +195,11 @@ func (s *Source) lookForChanges(ctx context.Context, keys []string) error {
 		if err != nil {
 			return err
 		}
-		id := s.o.identity(key)
-		t, _ := s.ledger.get(id)
+		at, ok := places[identity(&s.o, key)]
+		if !ok {
+			continue // only by its hash
+		}
+		t := s.ledger.files[at]
 		if t.key != "" && t.key != key {
 			continue // another file that counts as the same one
 		}
@@ -216,7 +232,7 @@ func (s *Source) Plan(ctx context.Context, from stream.Offset, opts connector.Pl
 	s.recent, s.recentLog = append([]file(nil), s.waiting[:n]...), log
 	for _, f := range s.recent {
 		t := taken{log: log, mtime: f.mtime, size: f.size, version: f.version}
-		id := s.o.identity(f.key)
+		id := identity(&s.o, f.key)
 		if s.o.NameOnly {
 			t.key = f.key
 		}
@@ -280,7 +296,7 @@ func (s *Source) splits(fs []file) []connector.Split {
 func (s *Source) Whole(ctx context.Context) ([]connector.Split, string, error) {
 	var fs []file
 	var failed error
-	err := s.o.names(ctx, func(key string) bool {
+	err := s.o.names(ctx, nil, func(key string) bool {
 		f, err := s.o.stat(ctx, key)
 		if errors.Is(err, stores.ErrNotExist) && s.o.Single == "" {
 			return true
