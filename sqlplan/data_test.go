@@ -64,7 +64,7 @@ func run(t *testing.T, cat *fixture, d *datadriven.TestData) string {
 		case "stream":
 			opts.Wanted = sqlplan.Stream
 		default:
-			name, rule = strings.ToLower(a.Key), a.Key
+			name, rule = strings.ToLower(a.Key), strings.TrimSpace(rule+" "+a.Key)
 		}
 	}
 	switch d.Cmd {

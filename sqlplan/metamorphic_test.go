@@ -11,6 +11,7 @@ import (
 	"pipelines/spec/diag"
 	"pipelines/sqlplan"
 	"pipelines/sqlplan/logical"
+	"pipelines/sqlplan/rewrite"
 )
 
 // randomQueries is how many queries each test makes.
@@ -86,11 +87,10 @@ func TestRandom(t *testing.T) {
 
 // TestRulesOff demands the same rows with each rule that can be switched off.
 func TestRulesOff(t *testing.T) {
-	rules := []string{"fold", "prune", "collapse", "fields", "limits"}
 	for seed := range uint64(randomQueries / 2) {
 		g := newGenerator(seed)
 		q := g.query()
-		for _, r := range rules {
+		for _, r := range rewrite.Rules() {
 			off := sqlplan.Options{Rules: map[string]bool{r: true}}
 			if got, want := g.result(t, q.sql, optest.Options{}, off), texts(q.rows); !slices.Equal(got, want) {
 				t.Fatalf("seed %d without %s\n%s\ngot  %v\nwant %v", seed, r, q.sql, got, want)

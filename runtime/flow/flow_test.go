@@ -40,9 +40,18 @@ type rig struct {
 	dedup bool // the flow remembers each row
 	// perEpoch is the number of rows an epoch, 0: 100.
 	perEpoch int64
+	// twice says that the plan scans the source a second time; shared is the
+	// number of both scans.
+	twice  bool
+	shared int
 }
 
 func (r *rig) plan() logical.Node {
+	if r.twice {
+		a, b := r.scan(), r.scan()
+		a.Shared, b.Shared = r.shared, r.shared
+		return &logical.Union{Children: []logical.Node{a, b}, Columns: a.Columns}
+	}
 	if !r.dedup {
 		return r.scan()
 	}

@@ -45,18 +45,18 @@ func groupScans(scans []operator.ScanInput) [][]scanGroup {
 	return phases
 }
 
-// join adds an input to the group if one read can serve it as well. Filters,
-// which let a reader skip rows, are given up for a stream: it is read once.
+// join adds an input to the group if the plan says that one read serves both.
+// Filters, which let a reader skip rows, are given up for a stream.
 func (g *scanGroup) join(at int, s *logical.Scan) bool {
 	a := g.scan
-	if a.Relation.ID != s.Relation.ID || a.Relation.Streaming != s.Relation.Streaming {
-		return false
-	}
-	if !s.Relation.Streaming && len(a.Filters)+len(s.Filters) > 0 {
+	if s.Shared == 0 || a.Shared != s.Shared {
 		return false
 	}
 	both := &logical.Scan{
-		Relation: a.Relation, Columns: slices.Clone(a.Columns), Fields: slices.Clone(a.Fields), Metadata: map[int]string{}, Place: a.Place,
+		Relation: a.Relation, Columns: slices.Clone(a.Columns), Fields: slices.Clone(a.Fields), Metadata: map[int]string{}, Shared: a.Shared, Place: a.Place,
+	}
+	if !s.Relation.Streaming {
+		both.Filters = a.Filters
 	}
 	for i, m := range a.Metadata {
 		both.Metadata[i] = m
@@ -69,7 +69,7 @@ func (g *scanGroup) join(at int, s *logical.Scan) bool {
 				continue
 			}
 			if !both.Columns[k].Type.Equal(c.Type) {
-				return false // other parts of one nested column
+				panic("bug: flow: shared scans of " + s.Relation.ID + " with other types of " + c.Name)
 			}
 			cols[i] = k
 			break

@@ -151,8 +151,11 @@ func TestConstantsFold(t *testing.T) {
 func TestSharing(t *testing.T) {
 	tInt := schema.Of(schema.Int64)
 	tb := newTable(column.FromValues(tInt, 1, 2, 3))
-	sum := func() logical.Expr { return call(t, "+", tb.col(0), lit(tInt, 1)) }
-	p, err := CompileAll([]logical.Expr{call(t, "*", sum(), sum()), sum()}, tb.attrs, Options{})
+	sum := func() logical.Expr {
+		return &logical.Common{Number: 3, Input: call(t, "+", tb.col(0), lit(tInt, 1))}
+	}
+	once := &logical.Common{Number: 4, Input: call(t, "*", sum(), sum())}
+	p, err := CompileAll([]logical.Expr{once, sum()}, tb.attrs, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ func (c *compiler) compileLambda(l *logical.Lambda) (*lambdaBody, error) {
 	body := &lambdaBody{params: len(l.Params)}
 	inner := &compiler{
 		program: &Program{opts: c.program.opts}, layout: layoutOf(l.Params),
-		sharing: countShared([]logical.Expr{l.Body}), sites: c.sites * 1000,
+		places: placesOf([]logical.Expr{l.Body}), common: map[int]*sharedNode{}, sites: c.sites * 1000,
 	}
 	logical.WalkExpr(l.Body, func(e logical.Expr) bool {
 		col, ok := e.(*logical.Column)

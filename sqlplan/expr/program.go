@@ -64,13 +64,13 @@ func Compile(e logical.Expr, input []logical.Attr, opts Options) (*Program, erro
 }
 
 // CompileAll compiles several expressions into one program, which evaluates
-// sub-expressions they have in common once.
+// once what is marked as common.
 func CompileAll(es []logical.Expr, input []logical.Attr, opts Options) (*Program, error) {
 	if opts.Session == nil {
 		opts.Session = &funcs.Session{ANSI: true}
 	}
 	p := &Program{exprs: es, input: input, opts: opts}
-	c := &compiler{program: p, layout: layoutOf(input), sharing: countShared(es)}
+	c := &compiler{program: p, layout: layoutOf(input), places: placesOf(es), common: map[int]*sharedNode{}}
 	for _, e := range es {
 		n, err := c.compile(e)
 		if err != nil {
@@ -249,31 +249,12 @@ func layoutOf(attrs []logical.Attr) layout {
 type compiler struct {
 	program *Program
 	layout  layout
-	sharing *sharing
+	places  map[int]int // of common expressions, by number
+	common  map[int]*sharedNode
 	sites   int64 // call sites so far, for seeds
 }
 
 func (c *compiler) compile(e logical.Expr) (node, error) {
-	id, shared := c.sharing.find(e)
-	if shared {
-		if s := c.sharing.made[id]; s != nil {
-			return s, nil
-		}
-	}
-	n, err := c.compileNode(e)
-	if err != nil || !shared {
-		return n, err
-	}
-	if _, constant := n.(*constNode); constant {
-		return n, nil
-	}
-	s := &sharedNode{inner: n}
-	c.sharing.made[id] = s
-	c.program.shared = append(c.program.shared, s)
-	return s, nil
-}
-
-func (c *compiler) compileNode(e logical.Expr) (node, error) {
 	switch e := e.(type) {
 	case *logical.Column:
 		i, ok := c.layout[e.Attr.ID]
@@ -305,6 +286,8 @@ func (c *compiler) compileNode(e logical.Expr) (node, error) {
 			return nil, err
 		}
 		return &coalesceNode{args: args, result: e.Type()}, nil
+	case *logical.Common:
+		return c.compileCommon(e)
 	}
 	return nil, fmt.Errorf("compile expression: %T cannot be evaluated here", e)
 }

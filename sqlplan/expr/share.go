@@ -1,15 +1,11 @@
 package expr
 
 import (
-	"fmt"
-	"strings"
-
-	"pipelines/sqlplan/funcs"
 	"pipelines/sqlplan/logical"
 	"pipelines/tables/column"
 )
 
-// sharedNode is a sub-expression that occurs several times: it runs once a
+// sharedNode is a sub-expression that the plan marks as common: it runs once a
 // batch. A value is reused when it was computed for all selected rows of the
 // batch; one that a guard asked for on fewer rows is not.
 type sharedNode struct {
@@ -36,80 +32,35 @@ func (s *sharedNode) drop() {
 	}
 }
 
-// sharing knows which sub-expressions occur more than once.
-type sharing struct {
-	ids   map[string]int
-	exprs map[logical.Expr]int
-	count []int
-	pure  []bool
-	made  map[int]*sharedNode
+// compileCommon compiles a common expression, once for all its places in the
+// program.
+func (c *compiler) compileCommon(e *logical.Common) (node, error) {
+	if s := c.common[e.Number]; s != nil {
+		return s, nil
+	}
+	n, err := c.compile(e.Input)
+	if err != nil || c.places[e.Number] < 2 {
+		return n, err
+	}
+	if _, constant := n.(*constNode); constant {
+		return n, nil
+	}
+	s := &sharedNode{inner: n}
+	c.common[e.Number] = s
+	c.program.shared = append(c.program.shared, s)
+	return s, nil
 }
 
-func countShared(es []logical.Expr) *sharing {
-	s := &sharing{ids: map[string]int{}, exprs: map[logical.Expr]int{}, made: map[int]*sharedNode{}}
+// placesOf counts the places of the common expressions.
+func placesOf(es []logical.Expr) map[int]int {
+	out := map[int]int{}
 	for _, e := range es {
-		s.number(e)
+		logical.WalkExpr(e, func(x logical.Expr) bool {
+			if c, ok := x.(*logical.Common); ok {
+				out[c.Number]++
+			}
+			return true
+		})
 	}
-	return s
-}
-
-// number gives equal expressions equal numbers and counts them.
-func (s *sharing) number(e logical.Expr) int {
-	var key strings.Builder
-	pure := true
-	switch e := e.(type) {
-	case *logical.Column:
-		fmt.Fprintf(&key, "col %d", e.Attr.ID)
-	case *logical.Literal:
-		fmt.Fprintf(&key, "lit %s %#v", e.Value.Type, column.At(e.Value, 0))
-	case *logical.Call:
-		pure = e.Fn.Fn == nil || e.Fn.Fn.Volatility != funcs.Volatile
-		name := ""
-		if e.Fn.Fn != nil {
-			name = e.Fn.Fn.Name
-		}
-		fmt.Fprintf(&key, "call %q %s", name, e.Fn.Result)
-	case *logical.Cast:
-		fmt.Fprintf(&key, "cast %s %d", e.To, e.Mode)
-	case *logical.FieldAccess:
-		fmt.Fprintf(&key, "field %d", e.Index)
-	case *logical.And:
-		key.WriteString("and")
-	case *logical.Or:
-		key.WriteString("or")
-	case *logical.Case:
-		fmt.Fprintf(&key, "case %t", e.Else != nil)
-	case *logical.Coalesce:
-		key.WriteString("coalesce")
-	default: // lambdas and whatever else: each its own
-		fmt.Fprintf(&key, "own %p", e)
-		pure = false
-	}
-	if _, lambda := e.(*logical.Lambda); !lambda {
-		for _, c := range e.Children() {
-			id := s.number(c)
-			pure = pure && s.pure[id]
-			fmt.Fprintf(&key, " %d", id)
-		}
-	}
-	k := key.String()
-	id, ok := s.ids[k]
-	if !ok {
-		id = len(s.count)
-		s.ids[k] = id
-		s.count, s.pure = append(s.count, 0), append(s.pure, pure)
-	}
-	s.count[id]++
-	s.exprs[e] = id
-	return id
-}
-
-// find returns the number of e and whether its result should be shared.
-func (s *sharing) find(e logical.Expr) (id int, shared bool) {
-	switch e.(type) {
-	case *logical.Call, *logical.Cast, *logical.Case, *logical.Coalesce:
-		id, ok := s.exprs[e]
-		return id, ok && s.count[id] > 1 && s.pure[id]
-	}
-	return -1, false
+	return out
 }

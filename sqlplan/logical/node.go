@@ -78,7 +78,11 @@ type Scan struct {
 	Filters  []Expr
 	// Metadata marks columns that are file metadata (_metadata.*), by index.
 	Metadata map[int]string
-	Place    diag.Span
+	// Shared scans of one number read the same rows of one relation, and the
+	// columns that they have in common as the same types: whoever runs the plan
+	// may read once for all of them. 0: a read of its own.
+	Shared int
+	Place  diag.Span
 }
 
 // Values is an inline table: Rows holds constant columns, one vector a column.

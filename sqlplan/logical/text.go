@@ -159,6 +159,8 @@ func Text(e Expr) string {
 		return s + " END"
 	case *Coalesce:
 		return "coalesce(" + exprList(e.Args) + ")"
+	case *Common:
+		return "common" + strconv.Itoa(e.Number) + "(" + Text(e.Input) + ")"
 	case *Lambda:
 		return "(" + attrList(e.Params) + ") -> " + Text(e.Body)
 	case *Subquery:

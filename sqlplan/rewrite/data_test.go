@@ -72,18 +72,28 @@ func TestData(t *testing.T) {
 			if d.Cmd == "plan" {
 				return all[len(all)-1].after
 			}
+			rule := ruleOf(d)
 			for _, s := range all {
-				if s.rule == d.CmdArgs[0].Key {
+				if s.rule == rule {
 					if s.before == s.after {
 						return "nothing to do\n" + s.after
 					}
 					return "before\n" + s.before + "after\n" + s.after
 				}
 			}
-			t.Fatalf("no rule %s", d.CmdArgs[0].Key)
+			t.Fatalf("no rule %s", rule)
 			return ""
 		})
 	})
+}
+
+// ruleOf is the name of a rule, which may be several words.
+func ruleOf(d *datadriven.TestData) string {
+	var words []string
+	for _, a := range d.CmdArgs {
+		words = append(words, a.Key)
+	}
+	return strings.Join(words, " ")
 }
 
 // TestRulesHaveCases demands that each rule changes something in some case of

@@ -20,6 +20,8 @@ var rules = []Rule{
 	{Name: "collapse", Apply: collapse},
 	{Name: "fields", Apply: pruneFields},
 	{Name: "limits", Apply: limits},
+	{Name: "common subexpressions", Apply: commonExpressions},
+	{Name: "shared scans", Apply: sharedScans},
 }
 
 // Rules returns the names of the rules in order.

@@ -21,6 +21,7 @@ type Options struct {
 type Context struct {
 	Session *funcs.Session
 	next    logical.ColumnID
+	commons int // common expressions so far
 }
 
 // id returns a fresh column id.
