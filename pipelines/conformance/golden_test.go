@@ -22,6 +22,8 @@ var rewrite = flag.Bool("rewrite", false, "write the golden pipelines' results a
 type variant struct {
 	name string
 	o    pipelines.RunOptions
+	// lanes are the numbers of lanes of one run after the other.
+	lanes []int
 	// stop ends each run after one epoch of a flow and starts it again.
 	stop bool
 	// crash ends each run at its n-th border, for growing n.
@@ -31,8 +33,8 @@ type variant struct {
 var variants = []variant{
 	{name: "straight"},
 	{name: "one row a batch", o: pipelines.RunOptions{BatchRows: 1}},
-	{name: "three lanes", o: pipelines.RunOptions{Lanes: 3, BatchRows: 2}},
-	{name: "stop and resume", o: pipelines.RunOptions{Lanes: 2}, stop: true},
+	{name: "five lanes", o: pipelines.RunOptions{BatchRows: 2}, lanes: []int{5}},
+	{name: "stop and resume", lanes: []int{2, 1, 5, 3}, stop: true},
 	{name: "crash and resume", o: pipelines.RunOptions{Lanes: 1}, crash: true},
 }
 
@@ -115,6 +117,9 @@ func (v variant) run(t *testing.T, dir string) {
 	t.Helper()
 	for n := 1; ; n++ {
 		o := v.o
+		if len(v.lanes) > 0 {
+			o.Lanes = v.lanes[n%len(v.lanes)]
+		}
 		ctx := context.Background()
 		stop, end := context.WithCancel(ctx)
 		var reached atomic.Bool

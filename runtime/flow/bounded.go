@@ -47,7 +47,7 @@ func RunBounded(ctx context.Context, o BoundedOptions) (BoundedResult, error) {
 	o.Tables = listOnce(o.Tables)
 	env := operator.Env{
 		Pool: o.Pool, Session: o.Session, Lanes: max(o.Lanes, 1), Seed: o.Seed, Budget: o.Budget, TempDir: o.TempDir,
-		Size: sizes(ctx, o.Tables),
+		Size: sizes(ctx, o.Tables), Parallel: parallel,
 		Output: func(lane int, b *column.Batch) error {
 			rows.Add(int64(b.Rows()))
 			return o.Output(lane, b)
@@ -64,7 +64,8 @@ func RunBounded(ctx context.Context, o BoundedOptions) (BoundedResult, error) {
 	if err := e.listStatic(ctx); err != nil {
 		return BoundedResult{}, err
 	}
-	if err := plan.Begin(stream.Step{Now: o.Now.UnixMicro(), Late: stream.NoWatermark, Evict: stream.NoWatermark, Bounded: true}); err != nil {
+	step := stream.Step{Now: o.Now.UnixMicro(), Late: stream.NoWatermark, Evict: stream.NoWatermark, Bounded: true, Wide: e.wide()}
+	if err := plan.Begin(step); err != nil {
 		return BoundedResult{}, err
 	}
 	prog := Progress{SourceRows: map[string]int64{}}

@@ -130,6 +130,7 @@ func (e *Execution) fill(ctx context.Context, in checkpoint.Intent, prog *Progre
 	if err := e.listStatic(ctx); err != nil {
 		return nil, err
 	}
+	step.Wide = e.wide()
 	if err := e.plan.Begin(step); err != nil { // inline tables emit here
 		return nil, fmt.Errorf("begin step: %w", err)
 	}

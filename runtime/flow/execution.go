@@ -127,7 +127,7 @@ var ErrBehind = errors.New("the table is behind its checkpoint")
 func New(o Options) (*Execution, error) {
 	e := &Execution{o: o, offsets: map[string]stream.Offset{}, marked: -1}
 	env := operator.Env{
-		Pool: o.Pool, Session: o.Session, Lanes: o.Lanes, Budget: o.Budget, TempDir: o.TempDir,
+		Pool: o.Pool, Session: o.Session, Lanes: o.Lanes, Budget: o.Budget, TempDir: o.TempDir, Parallel: parallel,
 		Output: func(lane int, b *column.Batch) error {
 			e.output.Add(int64(b.Rows()))
 			return e.epochIO.Write(lane, b)

@@ -118,6 +118,15 @@ func (e *Execution) runJobs(ctx context.Context, jobs []job, counts *readCounts)
 	return g.Wait()
 }
 
+// parallel calls f for 0 to n-1 at the same time and returns the first error.
+func parallel(n int, f func(i int) error) error {
+	var g errgroup.Group
+	for i := range n {
+		g.Go(func() error { return f(i) })
+	}
+	return g.Wait()
+}
+
 // deal gives each split to the lane with the least work so far, in order: the
 // same splits always fall to the same lanes.
 func deal(jobs []job, lanes int) [][]job {

@@ -179,6 +179,18 @@ func (e *Execution) listStatic(ctx context.Context) error {
 	return nil
 }
 
+// wide reports whether the static relations of the step are read by several
+// lanes.
+func (e *Execution) wide() bool {
+	total := int64(0)
+	for _, l := range e.static {
+		for _, s := range l.splits {
+			total += s.Bytes
+		}
+	}
+	return e.o.Lanes > 1 && total >= inlineBytes
+}
+
 // fileReader is implemented by readers of files that rows can be traced to.
 type fileReader interface {
 	File() (path string, size int64)

@@ -2,27 +2,22 @@ package operator
 
 import (
 	"math"
-	"sync"
 
 	"pipelines/sqlplan/logical"
 	"pipelines/tables/column"
 )
 
-// aggregate groups rows by keys and folds them. Expressions run in the lanes;
-// the table is one, behind a lock. Over a stream the groups are state (see
-// aggstate.go); otherwise they live for one step.
+// aggregate groups rows by keys and folds them: one part of an exchange. Over a
+// stream the groups are state (see aggstate.go); otherwise they live for one
+// step.
 type aggregate struct {
 	p     *Plan
 	out   port
 	n     *logical.Aggregate
 	nkeys int
-	input *program
-	drop  bool
-	sel   [][]int32
 	cols  []logical.Attr
 
 	mem    *memory
-	mu     sync.Mutex // guards below
 	over   *tableSpill
 	size   int64        // when the table was frozen
 	extra  []spillExtra // what calls hold beside states, by side
@@ -39,16 +34,46 @@ func (bd *builder) aggregate(node logical.Node, out port) (port, watermarked, er
 	if s, at := sessionOf(n); s != nil {
 		return bd.sessions(n, at, out)
 	}
-	a := &aggregate{p: bd.p, out: out, n: n, nkeys: len(n.Groups), drop: bd.drop, sel: make([][]int32, bd.env.Lanes), cols: n.Output()}
+	return bd.groupBy(n, bd.exchange(out, len(n.Groups)), func(*aggregate) {})
+}
+
+// byPanes builds an aggregate over the panes of a sliding window.
+func (bd *builder) byPanes(tw *logical.TimeWindow, at int) func(logical.Node, port) (port, watermarked, error) {
+	return func(n logical.Node, out port) (port, watermarked, error) {
+		one := bd.exchange(out, 0) // a window merges panes of several groups
+		return bd.groupBy(n.(*logical.Aggregate), one, func(a *aggregate) { a.panes = newPanes(a, tw, at) })
+	}
+}
+
+// groupBy builds the parts of an aggregate; with prepares each.
+func (bd *builder) groupBy(n *logical.Aggregate, x *exchange, with func(*aggregate)) (port, watermarked, error) {
+	spec := inletSpec{attrs: n.Input.Output(), keys: firstN(len(n.Groups)), used: len(n.Groups), time: -1}
+	var to []taker
+	for _, o := range x.outlets {
+		a, exprs, err := bd.aggregatePart(n, o)
+		if err != nil {
+			return nil, nil, err
+		}
+		with(a)
+		spec.exprs, to = exprs, append(to, a)
+		if a.state != nil {
+			x.add(a, a.state)
+		} else {
+			x.add(a, nil)
+		}
+	}
+	in, err := bd.inlet(x, spec, to)
+	return in, bd.watermarked(x), err
+}
+
+// aggregatePart builds one part and lists what it wants evaluated.
+func (bd *builder) aggregatePart(n *logical.Aggregate, out port) (*aggregate, []logical.Expr, error) {
+	a := &aggregate{p: bd.p, out: out, n: n, nkeys: len(n.Groups), cols: n.Output()}
 	var exprs []logical.Expr
 	for _, g := range n.Groups {
 		exprs = append(exprs, g.Expr)
 	}
 	a.calls, exprs = aggInputs(bd, n.Aggs, exprs)
-	var err error
-	if a.input, err = bd.program(exprs, n.Input.Output()); err != nil {
-		return nil, nil, err
-	}
 	a.table = newGroupTable(typesOf(a.cols[:a.nkeys]))
 	bd.add(a)
 	a.mem = bd.memory(label("aggregate", n.State))
@@ -56,25 +81,9 @@ func (bd *builder) aggregate(node logical.Node, out port) (port, watermarked, er
 	a.over.cols = a.spillColumns(exprs)
 	if n.State == nil || !n.Input.Streaming() {
 		bd.spillSets(a, exprs)
-	} else {
-		if err := bd.aggregateState(a); err != nil {
-			return nil, nil, err
-		}
-		return a, a.state, nil
+		return a, exprs, nil
 	}
-	return a, nil, nil
-}
-
-// byPanes builds an aggregate over the panes of a sliding window.
-func (bd *builder) byPanes(tw *logical.TimeWindow, at int) func(logical.Node, port) (port, watermarked, error) {
-	return func(n logical.Node, out port) (port, watermarked, error) {
-		in, wm, err := bd.aggregate(n, out)
-		if err == nil {
-			a := in.(*aggregate)
-			a.panes = newPanes(a, tw, at)
-		}
-		return in, wm, err
-	}
+	return a, exprs, bd.aggregateState(a)
 }
 
 func (a *aggregate) begin(*stepState) error {
@@ -108,28 +117,7 @@ func (a *aggregate) close() {
 	}
 }
 
-func (a *aggregate) push(lane int, b *column.Batch) error {
-	vecs, err := a.input.run(lane, b)
-	if err != nil {
-		return err
-	}
-	defer releaseAll(vecs)
-	used := vecs[:a.nkeys]
-	if a.drop {
-		used = vecs
-	}
-	rows, err := a.p.usable(used, b, &a.sel[lane], a.drop)
-	if err != nil {
-		return err
-	}
-	if rows == nil {
-		if b.Sel == nil {
-			a.sel[lane] = identity(b.Len, a.sel[lane])
-		}
-		rows = rowsOf(b, a.sel[lane])
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
+func (a *aggregate) take(_ int, b *column.Batch, vecs []*column.Vector, rows []int32) error {
 	if a.state != nil {
 		rows = a.state.onTime(vecs, rows)
 	}

@@ -62,7 +62,6 @@ func (bd *builder) aggregateState(a *aggregate) error {
 		}
 	}
 	a.state = s
-	bd.p.state = append(bd.p.state, s)
 	return nil
 }
 

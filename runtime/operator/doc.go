@@ -3,7 +3,8 @@
 // on the plan.
 //
 // Reading order: Env and Build (build.go: the list of operators), Plan (how a
-// flow drives it), port and unit (plan.go: the contract of operators), table.go
+// flow drives it), port and unit (plan.go: the contract of operators),
+// exchange.go (how keyed operators are divided among lanes), table.go
 // and key.go (keys and groups), rows.go and sortkey.go (kept rows), state.go
 // (what a checkpoint sees), then one file an operator.
 //
@@ -17,8 +18,9 @@
 //
 // Invariants: operators are pushed batches, start no goroutines, read no clock
 // and never keep a lent batch. Stateless operators have one instance of their
-// expressions a lane; keyed operators have one table behind a lock, so results
-// do not depend on the number of lanes. A failed row is a mark in a vector: it
+// expressions a lane; keyed operators have one instance a lane behind an
+// exchange by key group, others one behind a lock, so results do not depend on
+// the number of lanes (the order of rows may). A failed row is a mark in a vector: it
 // becomes a *RowError, or is dropped and counted, where its value is used.
 // After an error, or to run a step again, the plan is thrown away and built
 // anew from the checkpoint. Blocking operators refuse by name what does not

@@ -20,7 +20,8 @@ type Env struct {
 	// Lanes is the number of lanes, at least 1.
 	Lanes int
 	// Output receives the rows of the plan's root. The batch is lent. It is
-	// called from the goroutine that pushes the lane, or that ends the step.
+	// called from the goroutine that pushes the lane, or at the step's end by one
+	// goroutine a lane.
 	Output func(lane int, b *column.Batch) error
 	// Seed is mixed into volatile functions; fixed for an epoch.
 	Seed int64
@@ -31,6 +32,9 @@ type Env struct {
 	Size func(relation string) int64
 	// TempDir is where operators may spill; "" forbids spilling.
 	TempDir string
+	// Parallel calls f for 0 to n-1 from goroutines of their own and waits for
+	// them; it is asked for at most Lanes. Nil: the plan calls f itself.
+	Parallel func(n int, f func(i int) error) error
 	// Check weaves checks between the operators (tests).
 	Check bool
 }
@@ -84,7 +88,7 @@ type OperatorCount struct {
 
 // port takes one input of an operator. push may be called by several lanes at
 // the same time, each with its own number; the batch is lent. end comes once a
-// step, when all lanes have pushed all.
+// step, when all lanes have pushed all. Keyed operators stand behind an exchange.
 type port interface {
 	push(lane int, b *column.Batch) error
 	end() error
@@ -182,7 +186,7 @@ func (p *Plan) Push(lane, scan int, b *column.Batch) error {
 }
 
 // EndScan says that the scan has no more rows in this step. No Push of any
-// scan may be running: operators emit on lane 0.
+// scan may be running: operators emit, on lane 0 or side by side on all lanes.
 func (p *Plan) EndScan(scan int) error {
 	if p.ports[scan].ended {
 		return nil

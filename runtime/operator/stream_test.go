@@ -73,6 +73,7 @@ func (d *driver) batch(in optest.Input, want ...optest.Row) {
 func resumes() []optest.Options {
 	return []optest.Options{
 		{}, {BatchSize: 1}, {Resume: true}, {Resume: true, Snapshots: true, BatchSize: 2}, {Resume: true, Lanes: 2, BatchSize: 1, Noise: true},
+		{Resume: true, LaneCounts: []int{1, 5, 2, 3}}, {Resume: true, LaneCounts: []int{4, 1, 7}, Snapshots: true, Concurrent: true, BatchSize: 1},
 		{Dictionary: true, Resume: true}, {BatchSize: 1, Lanes: 3, Concurrent: true},
 	}
 }

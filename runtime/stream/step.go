@@ -24,6 +24,9 @@ type Step struct {
 	Bounded bool
 	// NoData marks an epoch that runs only because the watermark moved.
 	NoData bool
+	// Wide says that there is much to read that is not a stream, on several
+	// lanes: operators that hold no state may be divided among the lanes too.
+	Wide bool
 }
 
 // Offset is a source's position: the source's own JSON, opaque to others.

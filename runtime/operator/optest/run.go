@@ -29,9 +29,12 @@ type Input map[string][]Row
 type Options struct {
 	// Lanes and BatchSize: 0 means 1 and column.BatchRows.
 	Lanes, BatchSize int
+	// LaneCounts are the numbers of lanes of one plan after the other (Resume);
+	// when they are given Lanes does not count.
+	LaneCounts []int
 	// Noise adds unselected rows of other values to each batch.
 	Noise bool
-	// Concurrent pushes the lanes from goroutines of their own.
+	// Concurrent pushes the lanes, and ends steps, from goroutines of their own.
 	Concurrent bool
 	// Dictionary and Constant turn columns into those forms where they can.
 	Dictionary, Constant bool
@@ -91,8 +94,9 @@ type Runner struct {
 	out  []Row
 	rng  *rand.Rand
 	// log is what a checkpoint would hold: entries by operator.
-	log  map[string][]entry
-	kept map[int]bool // scans that are not read in this step
+	log   map[string][]entry
+	built int
+	kept  map[int]bool // scans that are not read in this step
 	// Times are the event times of the last step.
 	Times map[string]int64
 }
@@ -114,10 +118,18 @@ func NewRunner(t testing.TB, root logical.Node, o Options) *Runner {
 
 func (r *Runner) build() {
 	r.t.Helper()
-	plan, err := operator.Build(r.root, operator.Env{
+	if n := len(r.o.LaneCounts); n > 0 {
+		r.o.Lanes = r.o.LaneCounts[r.built%n]
+	}
+	r.built++
+	env := operator.Env{
 		Pool: r.pool, Session: Session(), Lanes: r.o.Lanes, Output: r.collect, Check: true,
 		Budget: budget.New(r.o.Memory, 1), TempDir: r.temp, Size: r.size,
-	})
+	}
+	if r.o.Concurrent {
+		env.Parallel = sideBySide
+	}
+	plan, err := operator.Build(r.root, env)
 	if err != nil {
 		r.t.Fatalf("build: %v", err)
 	}
@@ -129,6 +141,17 @@ func (r *Runner) build() {
 			}
 		}
 	}
+}
+
+// sideBySide is Env.Parallel.
+func sideBySide(n int, f func(i int) error) error {
+	errs := make([]error, n)
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() { errs[i] = f(i) })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
 }
 
 func (r *Runner) size(id string) int64 {
@@ -194,6 +217,7 @@ func (r *Runner) save() {
 type entry struct{ key, value []byte }
 
 func (r *Runner) run(s stream.Step, in Input) error {
+	s.Wide = r.o.Lanes > 1
 	r.kept = map[int]bool{}
 	for i, sc := range r.plan.Scans() {
 		_, given := in[sc.Scan.Relation.ID]

@@ -1,0 +1,380 @@
+package operator
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"pipelines/sqlplan/logical"
+	"pipelines/tables/column"
+)
+
+// keyGroups is the number of key groups; an instance of a keyed operator owns
+// a range of them.
+const keyGroups = 256
+
+// exchange stands before a keyed operator. The operator has one instance a
+// lane (a part), and each part owns a range of key groups with their state. A
+// lane computes the operator's expressions over its batch once, deals the rows
+// by the group of their key, and works through the parts in turn; a part is
+// used by one lane at a time. So lanes work on different parts at once, a key
+// is always in one place, its rows come in the order in which they were pushed,
+// and state written with one number of lanes is read with another: by group.
+//
+// What a part gives out while it takes rows is held back and pushed by the
+// same lane when the part is free again. At the step's end the parts end side
+// by side if there is enough to do; a little of output then still goes to lane
+// 0, in order of the parts, so that no lane opens a file for a few rows.
+//
+// A bounded operator uses only its first part in a small step (Step.Wide is not
+// set): the order of its rows does not depend on the number of lanes then.
+type exchange struct {
+	p       *Plan
+	out     port
+	drop    bool
+	parts   []ender
+	outlets []*outlet
+	shares  []partState  // of the parts; none for a bounded operator
+	want    int          // inputs
+	open    int          // those that have not ended
+	rows    atomic.Int64 // taken in this step
+	narrow  bool         // only the first part is in use
+}
+
+// ender is a part as the exchange ends it; its output has no end.
+type ender interface{ end() error }
+
+// taker takes rows of one input of a part, whose lock is held: vecs are the
+// inlet's expressions over b.
+type taker interface {
+	take(lane int, b *column.Batch, vecs []*column.Vector, rows []int32) error
+}
+
+// partState is the state of a part.
+type partState interface {
+	stateful
+	watermarked
+}
+
+// outlet is where a part pushes.
+type outlet struct {
+	x    *exchange
+	mu   sync.Mutex // guards the part and all below
+	lane int
+	// held are batches still to be pushed; direct pushes at once.
+	held   []*column.Batch
+	direct bool
+}
+
+// heldBatches bounds what a part holds back.
+const heldBatches = 4
+
+func (o *outlet) push(_ int, b *column.Batch) error {
+	if !o.direct && len(o.held) < heldBatches {
+		o.held = append(o.held, b.Retain())
+		return nil
+	}
+	o.direct = true
+	if err := pushHeld(o.x.out, o.lane, &o.held); err != nil {
+		return err
+	}
+	return o.x.out.push(o.lane, b)
+}
+
+func (o *outlet) end() error { return nil }
+
+// pushHeld pushes batches in order and releases them, all of them also after
+// an error.
+func pushHeld(out port, lane int, held *[]*column.Batch) error {
+	var err error
+	for _, b := range *held {
+		if err == nil {
+			err = out.push(lane, b)
+		}
+		b.Release()
+	}
+	*held = (*held)[:0]
+	return err
+}
+
+// inlet is one input of an exchange.
+type inlet struct {
+	x     *exchange
+	input *program
+	inletSpec
+	hash  *groupTable // of no groups: how keys are hashed
+	to    []taker     // by part
+	lanes []inletLane
+}
+
+// inletSpec says what an inlet computes.
+type inletSpec struct {
+	exprs []logical.Expr
+	attrs []logical.Attr // of the input
+	keys  []int          // places of the keys among exprs
+	// used is the number of first expressions whose failed rows count at once;
+	// the operator looks after the others.
+	used int
+	time int // column of the input that is used too, -1 for none
+}
+
+// inletLane is the scratch of one lane.
+type inletLane struct {
+	sel  []int32
+	keys []*column.Vector
+	kb   keyBatch
+	rows [][]int32 // by part
+	held []*column.Batch
+}
+
+// exchange makes an exchange without parts; an operator without a key has one.
+func (bd *builder) exchange(out port, keys int) *exchange {
+	x := &exchange{p: bd.p, out: out, drop: bd.drop}
+	n := min(bd.env.Lanes, keyGroups)
+	if keys == 0 {
+		n = 1
+	}
+	for range n {
+		x.outlets = append(x.outlets, &outlet{x: x})
+	}
+	bd.add(x)
+	return x
+}
+
+// add adds the next part, with its state unless it is bounded.
+func (x *exchange) add(part ender, s partState) {
+	x.parts = append(x.parts, part)
+	if s != nil {
+		x.shares = append(x.shares, s)
+	}
+}
+
+// inlet adds an input, which hands rows to the takers of the parts.
+func (bd *builder) inlet(x *exchange, spec inletSpec, to []taker) (*inlet, error) {
+	in := &inlet{x: x, inletSpec: spec, to: to, lanes: make([]inletLane, bd.env.Lanes)}
+	var err error
+	if in.input, err = bd.program(spec.exprs, spec.attrs); err != nil {
+		return nil, err
+	}
+	var keys []logical.Expr
+	for _, k := range spec.keys {
+		keys = append(keys, spec.exprs[k])
+	}
+	in.hash = newGroupTable(exprTypes(keys))
+	for i := range in.lanes {
+		in.lanes[i].rows = make([][]int32, len(x.parts))
+	}
+	x.want++
+	return in, nil
+}
+
+// watermarked registers the state of the parts as that of one operator.
+func (bd *builder) watermarked(x *exchange) watermarked {
+	if len(x.shares) == 0 {
+		return nil
+	}
+	bd.p.state = append(bd.p.state, x)
+	return x
+}
+
+// firstN are the places of n keys that come first.
+func firstN(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
+func (x *exchange) begin(s *stepState) error {
+	x.open = x.want
+	x.rows.Store(0)
+	x.narrow = len(x.parts) == 1 || len(x.shares) == 0 && !s.Wide
+	return nil
+}
+
+func (x *exchange) close() {}
+
+func (in *inlet) push(lane int, b *column.Batch) error {
+	vecs, err := in.input.run(lane, b)
+	if err != nil {
+		return err
+	}
+	defer releaseAll(vecs)
+	l := &in.lanes[lane]
+	used := vecs[:in.used]
+	if in.x.drop {
+		used = vecs
+	}
+	if in.time >= 0 {
+		used = append(used[:len(used):len(used)], b.Cols[in.time])
+	}
+	rows, err := in.x.p.usable(used, b, &l.sel, in.x.drop)
+	if err != nil {
+		return err
+	}
+	if rows == nil {
+		if b.Sel == nil {
+			l.sel = identity(b.Len, l.sel)
+		}
+		rows = rowsOf(b, l.sel)
+	}
+	in.x.rows.Add(int64(len(rows)))
+	if in.x.narrow {
+		return in.hand(lane, 0, b, vecs, rows)
+	}
+	in.deal(l, vecs, rows)
+	for k := range in.to {
+		part := (lane + k) % len(in.to)
+		if len(l.rows[part]) == 0 {
+			continue
+		}
+		if err := in.hand(lane, part, b, vecs, l.rows[part]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deal sorts rows by the part that owns the group of their key.
+func (in *inlet) deal(l *inletLane, vecs []*column.Vector, rows []int32) {
+	l.keys = l.keys[:0]
+	for _, k := range in.keys {
+		l.keys = append(l.keys, vecs[k])
+	}
+	for i := range l.rows {
+		l.rows[i] = l.rows[i][:0]
+	}
+	n := uint64(len(l.rows))
+	for k, h := range in.hash.hashKeys(&l.kb, l.keys, rows) {
+		part := h >> 56 * n / keyGroups
+		l.rows[part] = append(l.rows[part], rows[k])
+	}
+}
+
+// partOf is the part that owns a key group.
+func (x *exchange) partOf(group uint8) int { return int(group) * len(x.parts) / keyGroups }
+
+// hand gives rows to a part and pushes what it gives out.
+func (in *inlet) hand(lane, part int, b *column.Batch, vecs []*column.Vector, rows []int32) error {
+	o, l := in.x.outlets[part], &in.lanes[lane]
+	o.mu.Lock()
+	o.lane, o.direct = lane, false
+	err := in.to[part].take(lane, b, vecs, rows)
+	l.held = append(l.held, o.held...)
+	o.held = o.held[:0]
+	o.mu.Unlock()
+	if err != nil {
+		for _, h := range l.held {
+			h.Release()
+		}
+		l.held = l.held[:0]
+		return err
+	}
+	return pushHeld(in.x.out, lane, &l.held)
+}
+
+func (in *inlet) end() error {
+	in.x.open--
+	if in.x.open > 0 {
+		return nil
+	}
+	return in.x.end()
+}
+
+// wideEnd is how many rows, taken in the step and kept, make it worth while to
+// end the parts side by side.
+const wideEnd = 1 << 14
+
+func (x *exchange) end() error {
+	work := x.rows.Load()
+	for _, s := range x.shares {
+		work += s.count().StateRows
+	}
+	side := !x.narrow && (work >= wideEnd || x.p.env.Check) && x.p.env.Parallel != nil
+	one := func(i int) error {
+		o := x.outlets[i]
+		o.lane, o.direct = 0, true
+		if side {
+			o.lane, o.direct = i, i == 0
+		}
+		return x.parts[i].end()
+	}
+	err := x.p.parallel(len(x.parts), side, one)
+	for _, o := range x.outlets {
+		if err == nil {
+			err = pushHeld(x.out, 0, &o.held)
+			continue
+		}
+		for _, b := range o.held {
+			b.Release()
+		}
+		o.held = o.held[:0]
+	}
+	if err != nil {
+		return err
+	}
+	return x.out.end()
+}
+
+// parallel calls f for 0 to n-1, side by side if that is wanted and possible.
+func (p *Plan) parallel(n int, side bool, f func(i int) error) error {
+	if side && p.env.Parallel != nil && n > 1 {
+		return p.env.Parallel(n, f) // of flow, which owns the goroutines
+	}
+	for i := range n {
+		if err := f(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x *exchange) setWatermarks(late, evict int64, ok bool) {
+	for _, s := range x.shares {
+		s.setWatermarks(late, evict, ok)
+	}
+}
+
+func (x *exchange) outputWatermark(w int64) int64 { return x.shares[0].outputWatermark(w) }
+
+// ID names the operator in the checkpoint.
+func (x *exchange) ID() string { return x.shares[0].ID() }
+
+// Meaning says what the state means.
+func (x *exchange) Meaning() string { return x.shares[0].Meaning() }
+
+// Changes hands out what changed, part by part.
+func (x *exchange) Changes(put Put) {
+	for _, s := range x.shares {
+		s.Changes(put)
+	}
+}
+
+// Snapshot hands out all keys, part by part.
+func (x *exchange) Snapshot(put Put) {
+	for _, s := range x.shares {
+		s.Snapshot(put)
+	}
+}
+
+// Restore takes one entry to the part that owns its group.
+func (x *exchange) Restore(key, value []byte) error {
+	if len(key) == 0 {
+		return errState(x.ID())
+	}
+	return x.shares[x.partOf(key[0])].Restore(key, value)
+}
+
+func (x *exchange) count() OperatorCount {
+	c := x.shares[0].count()
+	for _, s := range x.shares[1:] {
+		o := s.count()
+		c.StateRows += o.StateRows
+		c.Updated += o.Updated
+		c.Removed += o.Removed
+		c.LateRows += o.LateRows
+		c.Duplicates += o.Duplicates
+		c.StateBytes += o.StateBytes
+	}
+	return c
+}
