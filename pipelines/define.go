@@ -129,7 +129,7 @@ func (d *definer) fromSpec(x *spec.Dataset) {
 		out.keys = append(out.keys, word{k.Value, k.Span})
 	}
 	if x.MovedFrom != nil {
-		out.movedFrom = d.fullName(x.MovedFrom.Parts, "", "")
+		out.movedFrom, out.movedAt = d.fullName(x.MovedFrom.Parts, "", ""), x.MovedFrom.Span
 	}
 	if !d.add(out) {
 		return
@@ -182,6 +182,9 @@ func (d *definer) flowFromSpec(f *spec.Flow, target *dataset, trigger *spec.Trig
 	out := &flow{
 		name: f.Name.Parts[0], place: f.Name.Span, file: f.File, query: query{text: f.SQL}, once: f.Once.Value,
 		mode: f.OutputMode, dedup: dedupOf(f.Deduplicate), cdc: f.AutoCDC, trigger: trigger,
+	}
+	if len(f.MovedFrom.Parts) == 1 {
+		out.movedFrom = word{f.MovedFrom.Parts[0], f.MovedFrom.Span}
 	}
 	if out.mode == spec.DefaultMode && target != nil {
 		out.mode = target.mode
@@ -273,11 +276,46 @@ func (d *definer) check(faulty bool) {
 			}
 		}
 	}
+	d.checkMoves()
 	if !slices.ContainsFunc(d.datasets, func(x *dataset) bool {
 		return x.kind != graph.TemporaryView && (x.kind != graph.Sink || len(x.flows) > 0)
 	}) && !faulty && !d.list.HasErrors() {
 		d.list = append(d.list, diag.AtSpan(d.p.File, d.p.Name.Span, "RUN_EMPTY_PIPELINE", "the project defines no table and no view").
 			WithHint("define a streaming table or a materialized view, or check the globs of libraries"))
+	}
+}
+
+// checkMoves looks at former names that the document itself shows to be wrong.
+func (d *definer) checkMoves() {
+	tables := map[string]*dataset{}
+	for _, x := range d.datasets {
+		flows := map[string]bool{}
+		for _, f := range x.flows {
+			was := strings.ToLower(f.movedFrom.value)
+			switch {
+			case was == "":
+				continue
+			case flows[was]:
+				d.fail(f.file, f.movedFrom.place, "INVALID_MOVED_FROM", "two flows of %s are moved from %s", x.shown(), f.movedFrom.value)
+			case slices.ContainsFunc(x.flows, func(o *flow) bool { return strings.EqualFold(o.name, was) }):
+				d.fail(f.file, f.movedFrom.place, "INVALID_MOVED_FROM", "%s still has the flow %s, so %s cannot be moved from it", x.shown(), f.movedFrom.value, f.name)
+			}
+			flows[was] = true
+		}
+		if x.movedFrom == nil {
+			continue
+		}
+		was := strings.ToLower(strings.Join(x.movedFrom, "."))
+		other := tables[was]
+		switch {
+		case other != nil:
+			d.list = append(d.list, diag.AtSpan(x.file, x.movedAt, "INVALID_MOVED_FROM", fmt.Sprintf("%s and %s are both moved from %s", other.shown(), x.shown(), was)).
+				WithRelated(other.movedAt, "the first one"))
+		case d.byID[was] != nil:
+			d.list = append(d.list, diag.AtSpan(x.file, x.movedAt, "INVALID_MOVED_FROM", fmt.Sprintf("the project still defines %s, so %s cannot be moved from it", d.byID[was].shown(), x.shown())).
+				WithHint("moved_from is the former name of a table that is renamed; names that change places are moved in two runs").WithRelated(d.byID[was].place, "its definition"))
+		}
+		tables[was] = x
 	}
 }
 

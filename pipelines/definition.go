@@ -62,6 +62,7 @@ type dataset struct {
 	conf          map[string]string // settings in force, beyond the project's
 	onReset       string
 	movedFrom     []string
+	movedAt       diag.Span
 	mode          spec.OutputMode
 	keys          []word
 	sink          *spec.Sink
@@ -82,6 +83,8 @@ type flow struct {
 	mode   spec.OutputMode
 	dedup  *dedup
 	conf   map[string]string
+	// movedFrom is the flow's former name, "" for none.
+	movedFrom word
 	// trigger is what the flow or its table asks for, nil for the project's.
 	trigger *spec.Trigger
 	cdc     *spec.AutoCDC

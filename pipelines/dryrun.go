@@ -61,6 +61,9 @@ func (p *Project) DryRun(ctx context.Context, o RunOptions) ([]Step, diag.List, 
 func (u *update) step(d *dataset) Step {
 	s := Step{Dataset: d.shown(), Kind: d.kind.String(), Waiting: -1}
 	t := u.tables[d]
+	if t != nil {
+		s.Details = t.move.details()
+	}
 	switch {
 	case d.kind == graph.Sink:
 		s.Action = "write"
@@ -133,7 +136,7 @@ func (u *update) deployed(d *dataset, f *flow) (map[string]stream.Offset, func(s
 	if t == nil || !t.known || u.fresh[d] {
 		return nil, none, ""
 	}
-	path := u.checkpointPath(t.record.Name.CheckpointFolder(f.name, t.record.CheckpointVersion))
+	path := u.checkpointOf(t, f.name)
 	if _, err := os.Stat(path); err != nil {
 		return nil, none, "starts from the beginning"
 	}
@@ -171,6 +174,7 @@ func (u *update) deployed(d *dataset, f *flow) (map[string]stream.Offset, func(s
 	if snap.Intent == nil {
 		return nil, read, ""
 	}
+	snap.RenameSources(u.movedSources(f))
 	return snap.Intent.To, read, fmt.Sprintf("%d epochs are committed", snap.Marked+1)
 }
 

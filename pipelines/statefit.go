@@ -25,7 +25,7 @@ func (u *update) statesFit(ctx context.Context, d *dataset) diag.List {
 		if ctx.Err() != nil || f.plan == nil {
 			continue
 		}
-		path := u.checkpointPath(t.record.Name.CheckpointFolder(f.name, t.record.CheckpointVersion))
+		path := u.checkpointOf(t, f.name)
 		if _, err := os.Stat(path); err != nil {
 			continue
 		}
@@ -37,7 +37,8 @@ func (u *update) statesFit(ctx context.Context, d *dataset) diag.List {
 		if errors.Join(err, db.Close()) != nil {
 			continue
 		}
-		c, err := exec.Compare(f.plan.Node, f.session, snap)
+		snap.RenameSources(u.movedSources(f))
+		c, err := exec.Compare(statePlan(f, t.record), f.session, snap)
 		if err != nil || c == nil {
 			continue
 		}

@@ -26,6 +26,7 @@ type target struct {
 	table  *tables.Table
 	schema schema.Schema // what the table will have
 	merged bool          // the schema changes
+	move   *move         // a rename that is not done yet
 }
 
 // materialise looks at every selected table in the storage and decides what
@@ -86,6 +87,10 @@ func (u *update) lookAt(ctx context.Context, d *dataset) (*target, diag.List, er
 	if err != nil {
 		return nil, nil, err
 	}
+	list, err := u.lookAtMove(ctx, t)
+	if err != nil || list.HasErrors() {
+		return t, list, err
+	}
 	if t.known && t.record.Owner != u.p.Name() && u.selected[d] {
 		msg := (&catalog.OwnerError{Name: nameOf(d.name), Owner: t.record.Owner, Wanted: u.p.Name()}).Error()
 		return t, diag.List{diag.AtSpan(d.file, d.place, "TABLE_OWNED_BY_OTHER_PIPELINE", msg).WithHint("rename the table, or read the other one")}, nil
@@ -94,8 +99,11 @@ func (u *update) lookAt(ctx context.Context, d *dataset) (*target, diag.List, er
 		return t, nil, nil
 	}
 	if !t.known || t.record.Folder == "" {
-		list, err := u.withoutRecord(ctx, t)
-		return t, list, err
+		more, err := u.withoutRecord(ctx, t)
+		if err == nil && !t.known && !more.HasErrors() {
+			list, err = u.renamedTable(ctx, d)
+		}
+		return t, append(list, more...), err
 	}
 	t.table, err = u.st.table(ctx, t.record.Folder)
 	if errors.Is(err, stores.ErrNotExist) {
@@ -115,11 +123,8 @@ func (u *update) lookAt(ctx context.Context, d *dataset) (*target, diag.List, er
 // not know it: its record was lost, and with it which epochs the table holds.
 func (u *update) withoutRecord(ctx context.Context, t *target) (diag.List, error) {
 	d := t.d
-	table, err := u.st.table(ctx, nameOf(d.name).DataFolder())
-	if errors.Is(err, stores.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
+	table, err := u.unclaimed(ctx, t)
+	if err != nil || table == nil {
 		return nil, err
 	}
 	snap := table.Known()
@@ -133,6 +138,34 @@ func (u *update) withoutRecord(ctx context.Context, t *target) (diag.List, error
 	t.table, t.found = table, true
 	t.merged = d.kind == graph.MaterializedView && !t.schema.Equal(snap.Schema())
 	return nil, nil
+}
+
+// unclaimed decides the folder of a table that the catalog does not know: its
+// own, unless a table that was moved has kept its data there. It returns what
+// stands in the folder, nil for nothing.
+func (u *update) unclaimed(ctx context.Context, t *target) (*tables.Table, error) {
+	own := nameOf(t.d.name).DataFolder()
+	t.record.Folder = own
+	for n := 2; ; n++ {
+		table, err := u.st.table(ctx, t.record.Folder)
+		if errors.Is(err, stores.ErrNotExist) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		claimed := false
+		if err := u.st.catalog.List(ctx, func(r catalog.Record, err error) bool {
+			claimed = err == nil && r.Folder == t.record.Folder
+			return !claimed
+		}); err != nil {
+			return nil, err
+		}
+		if !claimed {
+			return table, nil
+		}
+		t.record.Folder = fmt.Sprintf("%s~%d", own, n) // no name encodes to it
+	}
 }
 
 // compareTable checks a changed definition against the stored table.
@@ -185,6 +218,9 @@ func kindOf(k graph.Kind) catalog.Kind {
 // makeTables makes what does not exist, changes schemas, and empties what is
 // made anew: all before any flow starts.
 func (u *update) makeTables(ctx context.Context) error {
+	if err := u.doMoves(ctx); err != nil {
+		return err
+	}
 	if err := u.recordRefreshes(ctx); err != nil {
 		return err
 	}
@@ -238,10 +274,13 @@ func (u *update) recordRefreshes(ctx context.Context) error {
 	return nil
 }
 
+// sinkName is the name of the record of a sink.
+func (u *update) sinkName(d *dataset) []string { return []string{sinkCatalog, u.p.Name(), d.shown()} }
+
 // recordSink finds or makes the record that names the checkpoints of a sink's
 // flows.
 func (u *update) recordSink(ctx context.Context, d *dataset) error {
-	name := []string{sinkCatalog, u.p.Name(), d.shown()}
+	name := u.sinkName(d)
 	rec, known, err := u.st.record(ctx, name)
 	if err != nil {
 		return err
@@ -255,6 +294,9 @@ func (u *update) recordSink(ctx context.Context, d *dataset) error {
 		rec.Flows, changed = map[string]string{}, true
 	}
 	rec.Name, rec.Kind, rec.Owner = nameOf(name), "sink", u.p.Name()
+	if err := u.moveSink(ctx, d, &rec); err != nil {
+		return err
+	}
 	for _, f := range d.flows {
 		if rec.Flows[f.name] == "" {
 			rec.Flows[f.name], changed = newAppID(), true
@@ -281,7 +323,9 @@ func (u *update) makeTable(ctx context.Context, t *target) error {
 		t.record.Query = d.query.text.Body
 		return u.st.catalog.Put(ctx, t.record)
 	}
-	t.record.Folder = nameOf(d.name).DataFolder()
+	if t.record.Folder == "" {
+		t.record.Folder = nameOf(d.name).DataFolder()
+	}
 	if t.table == nil {
 		if err := u.createTable(ctx, t); err != nil {
 			return err
@@ -374,6 +418,7 @@ func (u *update) startAgain(_ context.Context, t *target) error {
 		t.record.Flows[f.name] = newAppID()
 	}
 	maps.DeleteFunc(t.record.Flows, func(_, id string) bool { return id == "" })
+	delete(t.record.Extra, stateName)
 	t.record.Extra[refreshing] = newAppID()
 	return nil
 }

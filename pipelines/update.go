@@ -99,6 +99,8 @@ type update struct {
 	result   Result
 	pinMu    sync.Mutex                   // guards pins; held for memory work only
 	pins     map[*target]*tables.Snapshot // see pin
+	// left caches leftTables.
+	left []string
 	// bell wakes waiting flows, in a continuous update.
 	bell   bell
 	status *statusFile

@@ -356,7 +356,7 @@ func (w *walker) flow(r *record) *Flow {
 	f := &Flow{
 		Name: w.simpleName(r, "MULTIPART_FLOW_NAME_NOT_SUPPORTED"), SQL: w.sqlText(r, "sql"), Once: r.boolean("once"),
 		AutoCDC: w.autoCDC(r), OutputMode: w.outputMode(r), Deduplicate: w.deduplicate(r), Trigger: w.triggerOf(r),
-		File: w.file, Span: r.span,
+		MovedFrom: r.name("moved_from"), File: w.file, Span: r.span,
 	}
 	switch {
 	case r.has("sql") && r.has("auto_cdc"):

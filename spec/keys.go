@@ -193,7 +193,7 @@ var (
 		{name: "partitioned_by", kind: kindColumns, doc: "Partition columns."},
 		{name: "cluster_by", kind: kindColumns, doc: "Clustering columns."},
 		{name: "location", kind: kindText, doc: "Folder of the table's data."},
-		{name: "moved_from", kind: kindQualified, doc: "Former name: the table and its state are kept under the new one."},
+		{name: "moved_from", kind: kindQualified, doc: "Former name: rows, state and checkpoints are kept under the new one, and so are those of its readers. The data stays in its folder. It does nothing once that is done."},
 		{name: "state_ttl", kind: kindDuration, doc: "State that was not touched for this long is dropped."},
 	}
 
@@ -222,6 +222,7 @@ var (
 		{name: "output_mode", kind: kindText, values: []string{"append", "update", "complete"}, def: "append", doc: "`complete` only into sinks."},
 		{name: "deduplicate", kind: kindObject, object: deduplicateObject, doc: "Keep the first row of each key of the query's rows."},
 		{name: "trigger", kind: kindTrigger, object: triggerObject, values: triggerWords, doc: triggerDoc},
+		{name: "moved_from", kind: kindName, doc: "Former name: the flow goes on from its checkpoint under the new one."},
 	}
 
 	autoCDCObject = &object{name: "auto_cdc", doc: "Apply a stream of changes. The names of Databricks' Python API are accepted too.", keys: []key{

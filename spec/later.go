@@ -31,7 +31,6 @@ var laterThings = []later{
 	{"source", "format", "xml", "the xml format"},
 	{"source", "format", "binaryFile", "the binaryFile format"},
 
-	{"", "moved_from", "", "renaming with moved_from"},
 	{"watermark", "per_partition", "", "a watermark for each partition (only sources with partitions have one: it comes with the kafka source)"},
 	{"", "cluster_by", "", "clustering"},
 	{"", "location", "", "a location of its own"},

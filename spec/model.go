@@ -249,6 +249,7 @@ type Flow struct {
 	OutputMode  OutputMode
 	Deduplicate *Deduplicate
 	Trigger     *Trigger
+	MovedFrom   Name // former name, one part; unset: none
 	File        *diag.File
 	Span        diag.Span
 	Faulty      bool // has errors that were reported: known by name only

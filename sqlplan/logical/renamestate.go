@@ -1,0 +1,47 @@
+package logical
+
+import "strings"
+
+// RenameState gives the stateful operators and watermarks of a plan, which are
+// named after the dataset now, the names that they have after the dataset was.
+func RenameState(n Node, now, was string) Node {
+	rename := func(id string) string {
+		if rest, ok := strings.CutPrefix(id, now+"/"); ok {
+			return was + "/" + rest
+		}
+		return id
+	}
+	state := func(s *StateInfo) *StateInfo {
+		if s == nil {
+			return nil
+		}
+		k := *s
+		k.ID = rename(s.ID)
+		return &k
+	}
+	var down func(n Node) Node
+	down = func(n Node) Node {
+		switch m := n.(type) {
+		case *Aggregate:
+			k := *m
+			k.State, n = state(m.State), &k
+		case *Distinct:
+			k := *m
+			k.State, n = state(m.State), &k
+		case *Join:
+			k := *m
+			k.State, n = state(m.State), &k
+		case *Window:
+			k := *m
+			k.State, n = state(m.State), &k
+		case *Deduplicate:
+			k := *m
+			k.State, n = state(m.State), &k
+		case *Watermark:
+			k := *m
+			k.ID, n = rename(m.ID), &k
+		}
+		return MapInputs(n, down)
+	}
+	return down(n)
+}
