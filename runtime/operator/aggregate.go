@@ -16,6 +16,7 @@ type aggregate struct {
 	n     *logical.Aggregate
 	nkeys int
 	cols  []logical.Attr
+	above limits
 
 	mem    *memory
 	over   *tableSpill
@@ -68,7 +69,7 @@ func (bd *builder) groupBy(n *logical.Aggregate, x *exchange, with func(*aggrega
 
 // aggregatePart builds one part and lists what it wants evaluated.
 func (bd *builder) aggregatePart(n *logical.Aggregate, out port) (*aggregate, []logical.Expr, error) {
-	a := &aggregate{p: bd.p, out: out, n: n, nkeys: len(n.Groups), cols: n.Output()}
+	a := &aggregate{p: bd.p, out: out, n: n, nkeys: len(n.Groups), cols: n.Output(), above: bd.above}
 	var exprs []logical.Expr
 	for _, g := range n.Groups {
 		exprs = append(exprs, g.Expr)
@@ -215,7 +216,7 @@ func (a *aggregate) emitAll() error {
 
 // emit pushes the rows of the groups, in order.
 func (a *aggregate) emit(groups []int32) error {
-	for len(groups) > 0 {
+	for len(groups) > 0 && !a.above.full() {
 		n := min(len(groups), column.BatchRows)
 		b := newBatch(a.p.env.Pool, a.cols)
 		a.table.appendKeys(groups[:n], b.Cols[:a.nkeys])

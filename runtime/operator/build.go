@@ -2,6 +2,7 @@ package operator
 
 import (
 	"fmt"
+	"slices"
 
 	"pipelines/sqlplan/expr"
 	"pipelines/sqlplan/logical"
@@ -16,6 +17,8 @@ type builder struct {
 	sites int  // operators without an id of their own, for state
 	// limits are the rows that the filter above keeps of each partition.
 	limits map[*logical.Window]int
+	// above are the limits of bounded inputs over the plan being built.
+	above limits
 	// loops are the recursive queries around the plan being built.
 	loops map[int]*recursion
 }
@@ -123,11 +126,17 @@ func (bd *builder) one(n logical.Node, out port, phase int, make func(logical.No
 		return phase, nil, err
 	}
 	first, leafs := len(bd.p.scans), len(bd.p.leaves)
+	l, isLimit := in.(*limit)
+	if isLimit && !l.keep {
+		outside := bd.above
+		bd.above = append(slices.Clone(outside), l)
+		defer func() { bd.above = outside }()
+	}
 	last, m, err := bd.build(n.Inputs()[0], in, phase)
 	if err != nil {
 		return phase, nil, err
 	}
-	if l, ok := in.(*limit); ok {
+	if isLimit {
 		l.from, l.to = first, len(bd.p.scans)
 		l.leafFrom, l.leafTo = leafs, len(bd.p.leaves)
 	}

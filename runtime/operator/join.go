@@ -23,6 +23,7 @@ type join struct {
 	cond  *program // over left ++ right columns, nil for none
 	cols  []logical.Attr
 	drop  bool
+	above limits
 
 	mem     *memory
 	spill   *joinSpill // nil: all build rows are in memory
@@ -89,7 +90,7 @@ func (bd *builder) join(n *logical.Join, out port, phase int) (int, *mark, error
 	if n.Lateral {
 		return phase, nil, errors.New("build plan: a lateral join of this form is not supported")
 	}
-	j := &join{p: bd.p, out: out, n: n, sides: sidesOf(n, bd.buildsLeft(n)), cols: n.Output(), drop: bd.drop, lanes: make([]joinLane, bd.env.Lanes)}
+	j := &join{p: bd.p, out: out, n: n, sides: sidesOf(n, bd.buildsLeft(n)), cols: n.Output(), drop: bd.drop, above: bd.above, lanes: make([]joinLane, bd.env.Lanes)}
 	build, probe, buildKeys, probeKeys := n.Right, n.Left, n.RightKeys, n.LeftKeys
 	if j.sides.buildLeft {
 		build, probe, buildKeys, probeKeys = n.Left, n.Right, n.LeftKeys, n.RightKeys
@@ -251,6 +252,9 @@ func anyNull(vecs []*column.Vector, r int) bool {
 type probePort struct{ j *join }
 
 func (p *probePort) push(lane int, b *column.Batch) error {
+	if p.j.above.full() {
+		return nil
+	}
 	if p.j.spill != nil {
 		return p.j.spillProbe(lane, b)
 	}
@@ -292,7 +296,7 @@ func (j *join) probeBatch(lane int, b *column.Batch) error {
 	if j.sides.buildOuter {
 		l.matched = l.matched.Grow(j.store.rows)
 	}
-	if err := j.pairs(lane, b, vecs, rows); err != nil {
+	if err := j.pairs(lane, b, vecs, rows); err != nil || j.above.full() {
 		return err
 	}
 	if carry.save(l.hits) {
@@ -327,7 +331,7 @@ func (j *join) pairs(lane int, b *column.Batch, vecs []*column.Vector, rows []in
 			for i := range j.store.rows {
 				l.probes, l.builds = append(l.probes, r), append(l.builds, int32(i))
 				if len(l.probes) >= column.BatchRows {
-					if err := flush(); err != nil {
+					if err := flush(); err != nil || j.above.full() {
 						return err
 					}
 				}
@@ -349,7 +353,7 @@ func (j *join) pairs(lane int, b *column.Batch, vecs []*column.Vector, rows []in
 				break
 			}
 			if len(l.probes) >= column.BatchRows {
-				if err := flush(); err != nil {
+				if err := flush(); err != nil || j.above.full() {
 					return err
 				}
 			}
@@ -517,7 +521,7 @@ func (j *join) emitUnmatched() error {
 		}
 	}
 	ids := make([]int32, 0, column.BatchRows)
-	for i := 0; i <= j.store.rows; i++ {
+	for i := 0; i <= j.store.rows && !j.above.full(); i++ {
 		if i < j.store.rows && !matched.Get(i) {
 			ids = append(ids, int32(i))
 		}

@@ -135,7 +135,7 @@ func (s *joinSpill) run() error {
 	s.j.spill = s
 	for i := range spillFan {
 		b, p := &s.build.parts[i], &s.probe.parts[i]
-		if b.rows+p.rows == 0 {
+		if b.rows+p.rows == 0 || s.j.above.full() {
 			continue
 		}
 		if err := s.runPart(b, p); err != nil {

@@ -60,7 +60,7 @@ func (l *limit) begin(*stepState) error {
 		l.seen = 0
 	}
 	l.before = l.seen
-	l.full.Store(false)
+	l.full.Store(!l.keep && l.count == 0 && l.offset == 0)
 	return nil
 }
 
@@ -92,6 +92,20 @@ func (l *limit) push(lane int, b *column.Batch) error {
 	nb := selected(l.p.env.Pool, b, rows)
 	defer nb.Release()
 	return l.out.push(lane, nb)
+}
+
+// limits are those over an operator.
+type limits []*limit
+
+// full reports whether no row of the operator can matter any more in this
+// step: what makes many rows of few should look at it.
+func (ls limits) full() bool {
+	for _, l := range ls {
+		if l.full.Load() {
+			return true
+		}
+	}
+	return false
 }
 
 // Wants reports whether more rows of the scan can matter in this step. The

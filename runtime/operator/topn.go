@@ -3,7 +3,6 @@ package operator
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"slices"
 	"sort"
 	"sync"
@@ -56,83 +55,20 @@ type topN struct {
 	restored bool
 }
 
-const maxTopN = 100
+// maxTopN is what sqlplan/streaming allows.
+const maxTopN = 1000
 
-// topNLimit finds how many rows of each partition a filter above the window
-// keeps; 0 when it is not of that form.
+// topNLimit finds how many rows of each partition of a streaming window the
+// filter above keeps; 0 when it is not of that form.
 func topNLimit(f *logical.Filter) (*logical.Window, int) {
-	names := map[logical.ColumnID]logical.ColumnID{}
-	n := f.Input
-	for {
-		p, ok := n.(*logical.Project)
-		if !ok {
-			break
-		}
-		for _, a := range p.Exprs {
-			if c, ok := a.Expr.(*logical.Column); ok && a.Attr.ID != c.Attr.ID {
-				names[a.Attr.ID] = c.Attr.ID
-			}
-		}
-		n = p.Input
-	}
-	w, ok := n.(*logical.Window)
-	if !ok || !w.Input.Streaming() || len(w.Calls) != 1 || w.Calls[0].Fn == nil || w.Calls[0].Fn.Kind != funcs.RowNumber {
+	if !f.Streaming() {
 		return nil, 0
 	}
-	best := 0
-	for _, c := range logical.Conjuncts(f.Cond) {
-		if k := rankBound(c, w.Calls[0].Attr.ID, names); k > 0 && (best == 0 || k < best) {
-			best = k
-		}
+	w, _, k := logical.RankLimit(f)
+	if w == nil || k == 0 || len(w.Calls) != 1 || w.Calls[0].Fn.Kind != funcs.RowNumber {
+		return nil, 0
 	}
-	return w, best
-}
-
-// rankBound reads rn = 1, rn <= n, rn < n and the same turned round.
-func rankBound(e logical.Expr, id logical.ColumnID, names map[logical.ColumnID]logical.ColumnID) int {
-	call, ok := e.(*logical.Call)
-	if !ok || len(call.Args) != 2 || call.Fn.Fn == nil {
-		return 0
-	}
-	op, a, b := call.Fn.Fn.Name, bare(call.Args[0]), bare(call.Args[1])
-	if _, ok := a.(*logical.Literal); ok {
-		a, b = b, a
-		op = map[string]string{">": "<", ">=": "<=", "=": "=", "==": "="}[op]
-	}
-	c, ok := a.(*logical.Column)
-	lit, ok2 := b.(*logical.Literal)
-	if !ok || !ok2 || lit.Value.IsNull(0) || !lit.Value.Type.IsInteger() {
-		return 0
-	}
-	from := c.Attr.ID
-	for {
-		next, ok := names[from]
-		if !ok {
-			break
-		}
-		from = next
-	}
-	k := integerAt(lit.Value, 0)
-	switch {
-	case from != id || k < 1 || k > math.MaxInt32:
-		return 0
-	case op == "<=", (op == "=" || op == "==") && k == 1:
-		return int(k)
-	case op == "<":
-		return int(k - 1)
-	}
-	return 0
-}
-
-// bare looks through implicit casts.
-func bare(e logical.Expr) logical.Expr {
-	for {
-		c, ok := e.(*logical.Cast)
-		if !ok || !c.To.IsInteger() {
-			return e
-		}
-		e = c.Input
-	}
+	return w, int(k)
 }
 
 func (bd *builder) streamWindow(n *logical.Window, out port) (port, watermarked, error) {

@@ -25,6 +25,8 @@ type window struct {
 
 	mem   *memory
 	mu    sync.Mutex // guards below
+	first *firstRows // nil: all rows are wanted
+	keep  []int32
 	runs  *sortedRuns
 	store *rowStore // the input's columns, then what calls need
 	keyed sortedKeys
@@ -66,6 +68,9 @@ func (bd *builder) window(node logical.Node, out port) (port, watermarked, error
 		panic("bug: operator: window columns")
 	}
 	w.store = newRowStore(bd.env.Pool, cols)
+	if n.First > 0 {
+		w.first = newFirstRows(n, w.orders)
+	}
 	bd.add(w)
 	w.mem = bd.memory("window")
 	w.runs = newSortedRuns(w.mem, append(append([]logical.Attr{}, cols...), logical.Attr{Type: schema.Of(schema.Int32)}))
@@ -78,6 +83,7 @@ func (w *window) begin(*stepState) error {
 }
 
 func (w *window) reset() {
+	w.first.reset(false)
 	w.store.reset()
 	w.keyed.drop()
 	w.parts = w.parts[:0]
@@ -104,6 +110,12 @@ func (w *window) push(lane int, b *column.Batch) error {
 	nkeys := len(w.orders)
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.first != nil {
+		w.keep = w.first.filter(vecs[:nkeys], rows, w.keep)
+		if rows = w.keep; len(rows) == 0 {
+			return nil
+		}
+	}
 	for _, r := range rows {
 		from := len(w.keyed.arena)
 		for i, v := range vecs[:nkeys] {
@@ -118,10 +130,11 @@ func (w *window) push(lane int, b *column.Batch) error {
 		w.keyed.close(from)
 	}
 	w.store.add(append(append([]*column.Vector{}, b.Cols...), vecs[nkeys:]...), rows)
-	spill, err := w.mem.mayExceed(grown(w.store.used() + w.keyed.used() + int64(4*len(w.parts))))
+	spill, err := w.mem.mayExceed(grown(w.store.used()+w.keyed.used()+int64(4*len(w.parts))) + w.first.bytes())
 	if err != nil || !spill {
 		return err
 	}
+	w.first.reset(true) // its memory goes to the rows
 	return w.spill()
 }
 

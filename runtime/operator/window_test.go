@@ -159,3 +159,43 @@ func TestRanking(t *testing.T) {
 		}
 	}
 }
+
+// TestFirstRows compares a window that leaves out rows beyond the first of each
+// partition with one that does not, under the filter that keeps those.
+func TestFirstRows(t *testing.T) {
+	in := optest.Input{"t": randomRows(11, 700, 5)}
+	slices.SortFunc(in["t"][:200], func(a, b optest.Row) int { return -compareValues(a[2], b[2]) })
+	s := table("t", 1)
+	kinds := []funcs.WindowKind{funcs.RowNumber, funcs.Rank, funcs.DenseRank}
+	for _, parts := range [][]logical.Expr{nil, {ref(s, 0)}, {ref(s, 0), ref(s, 1)}} {
+		for i, kind := range kinds {
+			for _, first := range []int64{1, 3, 40} {
+				n := &logical.Window{Input: s, PartitionBy: parts, OrderBy: []logical.SortKey{{Expr: ref(s, 2), Descending: i == 1}}}
+				for k, kind := range kinds {
+					n.Calls = append(n.Calls, logical.WindowCall{
+						Fn:   &funcs.BoundWindow{Fn: &funcs.WindowFunction{}, Kind: kind, Result: schema.Of(schema.Int32), FixedFrame: true},
+						Attr: logical.Attr{ID: logical.ColumnID(10 + k), Type: schema.Of(schema.Int32)}, Frame: frame(logical.Range, at(logical.UnboundedPreceding), at(logical.CurrentRow)),
+					})
+				}
+				marked := *n
+				marked.First, marked.FirstBy = first, logical.ColumnID(10+kind)
+				over := func(w *logical.Window) logical.Node {
+					return &logical.Filter{Input: w, Cond: optest.Call("<=", n.Calls[i].Attr.Ref(), optest.Value(schema.Of(schema.Int32), int32(first)))}
+				}
+				want, err := optest.Query(t, over(n), optest.Options{}, in)
+				if err != nil || len(want) == 0 {
+					t.Fatal(err)
+				}
+				for _, o := range []optest.Options{{}, {BatchSize: 7, Noise: true}, {BatchSize: 16, Memory: 12000, Spill: true}} {
+					got, err := optest.Query(t, over(&marked), o, in)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if d := optest.Diff(got, want, true); d != "" {
+						t.Fatalf("%d parts, kind %d, first %d, %+v: %s", len(parts), kind, first, o, d[:min(len(d), 1500)])
+					}
+				}
+			}
+		}
+	}
+}

@@ -283,5 +283,8 @@ func windowText(n *Window) string {
 	if len(n.OrderBy) > 0 {
 		s += " order [" + keyList(n.OrderBy) + "]"
 	}
+	if n.First > 0 {
+		s += fmt.Sprintf(" first %d by #%d", n.First, n.FirstBy)
+	}
 	return s + stateText(n.State)
 }

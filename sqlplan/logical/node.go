@@ -215,7 +215,12 @@ type Window struct {
 	PartitionBy []Expr
 	OrderBy     []SortKey
 	Calls       []WindowCall
-	State       *StateInfo // recognised streaming forms
+	// First, if above 0, says that of each partition only the rows with a rank
+	// (the call whose column is FirstBy) up to First are wanted: the others may
+	// be left out. All calls are ranks then.
+	First   int64
+	FirstBy ColumnID
+	State   *StateInfo // recognised streaming forms
 }
 
 // Generate runs a generator for each row. Output: the input's columns, then

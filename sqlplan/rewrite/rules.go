@@ -20,6 +20,8 @@ var rules = []Rule{
 	{Name: "collapse", Apply: collapse},
 	{Name: "fields", Apply: pruneFields},
 	{Name: "limits", Apply: limits},
+	{Name: "top-n", Apply: topN},
+	{Name: "window top-n", Apply: firstRows},
 	{Name: "common subexpressions", Apply: commonExpressions},
 	{Name: "shared scans", Apply: sharedScans},
 }

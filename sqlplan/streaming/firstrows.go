@@ -3,7 +3,6 @@ package streaming
 import (
 	"pipelines/sqlplan/funcs"
 	"pipelines/sqlplan/logical"
-	"pipelines/tables/column"
 )
 
 // maxFirstRows bounds the rows that are kept of each partition.
@@ -18,87 +17,16 @@ func firstRows(root logical.Node) map[*logical.Window]int64 {
 		if !ok || !f.Streaming() {
 			return true
 		}
-		names := map[logical.ColumnID]logical.ColumnID{}
-		in := f.Input
-		for {
-			p, ok := in.(*logical.Project)
-			if !ok {
-				break
-			}
-			for _, a := range p.Exprs {
-				if c, ok := a.Expr.(*logical.Column); ok {
-					names[a.Attr.ID] = c.Attr.ID
-				}
-			}
-			in = p.Input
-		}
-		w, ok := in.(*logical.Window)
-		if !ok || len(w.Calls) != 1 || w.Calls[0].Fn == nil || w.Calls[0].Fn.Kind != funcs.RowNumber {
+		w, _, k := logical.RankLimit(f)
+		if w == nil || k == 0 || len(w.Calls) != 1 || w.Calls[0].Fn.Kind != funcs.RowNumber {
 			return true
 		}
-		for _, c := range logical.Conjuncts(f.Cond) {
-			if k := rankBound(c, w.Calls[0].Attr.ID, names); k > 0 && (out[w] == 0 || k < out[w]) {
-				out[w] = k
-			}
+		if out[w] == 0 || k < out[w] {
+			out[w] = k
 		}
 		return true
 	})
 	return out
-}
-
-// rankBound reads rn = 1, rn <= n, rn < n and the same turned round; 0 for
-// anything else.
-func rankBound(e logical.Expr, id logical.ColumnID, names map[logical.ColumnID]logical.ColumnID) int64 {
-	call, ok := e.(*logical.Call)
-	if !ok || len(call.Args) != 2 || call.Fn.Fn == nil {
-		return 0
-	}
-	op, a, b := call.Fn.Fn.Name, uncast(call.Args[0]), uncast(call.Args[1])
-	if _, turned := a.(*logical.Literal); turned {
-		a, b = b, a
-		op = map[string]string{">": "<", ">=": "<=", "=": "="}[op]
-	}
-	c, ok := a.(*logical.Column)
-	lit, ok2 := b.(*logical.Literal)
-	if !ok || !ok2 || lit.Value.IsNull(0) || !lit.Value.Type.IsInteger() {
-		return 0
-	}
-	at := c.Attr.ID
-	for range len(names) {
-		if next, ok := names[at]; ok && next != at {
-			at = next
-		}
-	}
-	k := int64(0)
-	switch v := column.At(lit.Value, 0).(type) {
-	case int8:
-		k = int64(v)
-	case int16:
-		k = int64(v)
-	case int32:
-		k = int64(v)
-	case int64:
-		k = v
-	}
-	switch {
-	case at != id:
-		return 0
-	case op == "<=", op == "=" && k == 1:
-		return k
-	case op == "<":
-		return k - 1
-	}
-	return 0
-}
-
-func uncast(e logical.Expr) logical.Expr {
-	for {
-		c, ok := e.(*logical.Cast)
-		if !ok || !c.To.IsInteger() {
-			return e
-		}
-		e = c.Input
-	}
 }
 
 // window checks a window over a stream.
