@@ -4,7 +4,8 @@
 // resident size of each run.
 //
 // Reading order: main.go (flags, data), workload.go (projects and answers),
-// measure.go (one run of the binary).
+// nexmark.go (the queries of testdata/nexmark), measure.go (one run of the
+// binary).
 //
 // Invariants: a run whose answer is wrong is an error, never a figure. Rates
 // are events per CPU second; "steady" is the difference of two sizes, which

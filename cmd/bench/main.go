@@ -44,7 +44,7 @@ func (b *bench) all() error {
 			return err
 		}
 	}
-	for _, f := range []func() error{b.json, b.formats, b.memory, b.start, b.epochs, b.idle, b.validate} {
+	for _, f := range []func() error{b.json, b.formats, b.memory, b.start, b.epochs, b.idle, b.validate, b.nexmarkQueries} {
 		if err := f(); err != nil {
 			return err
 		}

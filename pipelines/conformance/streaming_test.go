@@ -106,10 +106,25 @@ func writeRows(t *testing.T, path, ddl string, rows [][]any) {
 	}
 }
 
+// folder is in memory where there is such a place: nothing here tests disks.
+func folder(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "pipelines-conformance-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
 // streamProject writes the case as a project.
 func streamProject(t *testing.T, c *streamCase) string {
 	t.Helper()
-	dir := t.TempDir()
+	dir := folder(t)
 	conf := map[string]string{"spark.sql.session.timeZone": "UTC"}
 	for k, v := range c.Conf {
 		conf[k] = fmt.Sprint(v)
@@ -151,12 +166,18 @@ func streamProject(t *testing.T, c *streamCase) string {
 // update runs a project once and returns everything that it said when it
 // failed, "" when it did not.
 func update(dir string, o pipelines.RunOptions) string {
-	ctx := context.Background()
+	return updateUntil(context.Background(), context.Background(), dir, o)
+}
+
+func updateUntil(ctx, stop context.Context, dir string, o pipelines.RunOptions) string {
 	p, list, err := pipelines.Load(ctx, pipelines.LoadOptions{Path: dir})
 	if err != nil || list.HasErrors() || p == nil {
 		return list.Render() + fmt.Sprint(err)
 	}
-	res, list, err := p.Run(ctx, ctx, o)
+	if o.Lanes == 0 {
+		o.Lanes = 1
+	}
+	res, list, err := p.Run(ctx, stop, o)
 	if err != nil || list.HasErrors() {
 		return list.Render() + fmt.Sprint(err)
 	}
@@ -279,6 +300,8 @@ func laneCounts() [][]int {
 	return [][]int{{1}, {5, 2, 1, 3}}
 }
 
+// runStreamCase runs a case, each of its batches in a run of its own; where
+// the lanes change, rows come in batches of one.
 func runStreamCase(t *testing.T, c *streamCase, lanes []int) string {
 	dir := streamProject(t, c)
 	if c.ErrorClass != nil && len(c.Batches) == 0 {
@@ -298,6 +321,9 @@ func runStreamCase(t *testing.T, c *streamCase, lanes []int) string {
 			writeRows(t, filepath.Join(dir, "in", n, fmt.Sprintf("b%04d.json", step)), c.Inputs[n], rows)
 		}
 		o := pipelines.RunOptions{Trigger: "available_now", Lanes: lanes[step%len(lanes)]}
+		if len(lanes) > 1 {
+			o.BatchRows = 1
+		}
 		lost := j < len(c.Batches) && c.Batches[j].Uncommitted
 		if lost {
 			o.At = losing(j - i)
@@ -328,6 +354,57 @@ func runStreamCase(t *testing.T, c *streamCase, lanes []int) string {
 			return fmt.Sprintf("batch %d: want %v, got %v", i, want, got)
 		}
 		i = j
+	}
+	return ""
+}
+
+// runWithoutStops plays a case in one continuous run: each batch arrives when
+// the epochs of the one before are committed. Cases of failures are left out.
+func runWithoutStops(t *testing.T, c *streamCase) string {
+	if slices.ContainsFunc(c.Batches, func(b streamBatch) bool {
+		return b.Restart || b.Uncommitted || b.Replay || b.ErrorClass != nil
+	}) {
+		return ""
+	}
+	dir := streamProject(t, c)
+	var want []string
+	for _, b := range c.Batches {
+		for _, r := range b.Out {
+			want = append(want, normalRow(r))
+		}
+	}
+	ctx, giveUp := context.WithTimeout(context.Background(), time.Minute)
+	defer giveUp()
+	stop, halt := context.WithCancel(ctx)
+	defer halt()
+	next := 0
+	arrive := func() {
+		if next == len(c.Batches) {
+			halt()
+			return
+		}
+		for n, rows := range c.Batches[next].In {
+			writeRows(t, filepath.Join(dir, "in", n, fmt.Sprintf("b%04d.json", next)), c.Inputs[n], rows)
+		}
+		next++
+	}
+	arrive()
+	said := updateUntil(ctx, stop, dir, pipelines.RunOptions{Trigger: "continuous", Lanes: 2, At: func(point string) error {
+		if point == flow.CommitAfter {
+			arrive()
+		}
+		return nil
+	}})
+	if said != "" || ctx.Err() != nil {
+		return fmt.Sprintf("after %d batches: %v %s", next, ctx.Err(), said)
+	}
+	got := emitted(t, dir, 0)
+	if !c.Ordered {
+		slices.Sort(got)
+		slices.Sort(want)
+	}
+	if !slices.Equal(got, want) {
+		return fmt.Sprintf("want %v, got %v", want, got)
 	}
 	return ""
 }
@@ -367,6 +444,10 @@ func TestStreaming(t *testing.T) {
 					judge(t, open, name, fmt.Sprintf("%d lanes: %s", lanes, said))
 					return
 				}
+			}
+			if said := runWithoutStops(t, &c); len(c.Batches) > 0 && said != "" {
+				judge(t, open, name, "without stops: "+said)
+				return
 			}
 			judge(t, open, name, "")
 		})

@@ -186,7 +186,7 @@ func (c *checker) modes(root logical.Node) {
 			c.fail(place(n), outputMode, "Invalid streaming output mode: update. This output mode is not supported for session window streaming aggregations on streaming DataFrames/DataSets.")
 			return false
 		}
-		if c.opts.Mode != logical.Append && stateful(n) && statefulBelow(n) {
+		if c.opts.Mode != logical.Append && stateful(n) && statefulBelow(n) && !c.firstOfAppended(n) {
 			c.fail(place(n), unsupported, "Detected pattern of possible 'correctness' issue due to global watermark. The query contains stateful operation which can emit rows older than the current watermark plus allowed late record delay, which are \"late rows\" in downstream stateful operations and these rows can be discarded.")
 			return false
 		}
@@ -214,6 +214,23 @@ func statefulBelow(n logical.Node) bool {
 		})
 	}
 	return found
+}
+
+// firstOfAppended reports row_number() in update mode over operators that only
+// add rows (joins, deduplications): it drops no row for its time, so nothing
+// that comes late from below is lost.
+func (c *checker) firstOfAppended(n logical.Node) bool {
+	w, ok := n.(*logical.Window)
+	if !ok || c.opts.Mode != logical.Update {
+		return false
+	}
+	added := true
+	logical.WalkNode(w.Input, func(m logical.Node) bool {
+		_, window := m.(*logical.Window)
+		added = added && !(window && m.Streaming()) && !aggregates(m)
+		return added
+	})
+	return added
 }
 
 // sessionOf finds the session window that an aggregate groups by.
