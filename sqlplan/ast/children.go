@@ -25,31 +25,28 @@ func EachChild(n Node, f func(Node)) {
 // visitor hands nodes to f, skipping the ones that are not there.
 type visitor struct{ f func(Node) }
 
-func (v visitor) x(e Expr) {
-	if e != nil {
-		v.f(e)
+// opt visits a node that may be missing.
+func opt[T interface {
+	comparable
+	Node
+}](v visitor, n T) {
+	var none T
+	if n != none {
+		v.f(n)
 	}
 }
+
+func (v visitor) x(e Expr)         { opt(v, e) }
+func (v visitor) q(q *Query)       { opt(v, q) }
+func (v visitor) rel(r Relation)   { opt(v, r) }
+func (v visitor) window(w *Window) { opt(v, w) }
+func (v visitor) name(n Name)      { v.x(n.Dynamic) }
 
 func (v visitor) xs(es []Expr) {
 	for _, e := range es {
 		v.x(e)
 	}
 }
-
-func (v visitor) q(q *Query) {
-	if q != nil {
-		v.f(q)
-	}
-}
-
-func (v visitor) rel(r Relation) {
-	if r != nil {
-		v.f(r)
-	}
-}
-
-func (v visitor) name(n Name) { v.x(n.Dynamic) }
 
 func (v visitor) names(ns []Name) {
 	for _, n := range ns {
@@ -60,12 +57,6 @@ func (v visitor) names(ns []Name) {
 func (v visitor) sorts(ss []SortItem) {
 	for i := range ss {
 		v.f(&ss[i])
-	}
-}
-
-func (v visitor) window(w *Window) {
-	if w != nil {
-		v.f(w)
 	}
 }
 
@@ -173,12 +164,8 @@ func (v visitor) expr(n Expr) {
 func (v visitor) part(n Node) {
 	switch n := n.(type) {
 	case *Query:
-		if n.With != nil {
-			v.f(n.With)
-		}
-		if n.Body != nil {
-			v.f(n.Body)
-		}
+		opt(v, n.With)
+		opt(v, n.Body)
 		v.tail(n.Tail)
 	case *With:
 		for _, c := range n.CTEs {
@@ -204,9 +191,7 @@ func (v visitor) part(n Node) {
 		v.x(n.Seed)
 	case *Watermark:
 		v.x(n.X)
-		if n.Delay != nil {
-			v.f(n.Delay)
-		}
+		opt(v, n.Delay)
 	default:
 		panic(fmt.Sprintf("bug: EachChild does not know %T", n))
 	}
@@ -240,28 +225,20 @@ func (v visitor) body(n Body) {
 		v.xs(n.Items)
 		v.rel(n.From)
 		v.x(n.Where)
-		if n.GroupBy != nil {
-			v.f(n.GroupBy)
-		}
+		opt(v, n.GroupBy)
 		v.x(n.Having)
 		v.windows(n.Windows)
 		v.x(n.Qualify)
 	case *SetOp:
-		if n.L != nil {
-			v.f(n.L)
-		}
-		if n.R != nil {
-			v.f(n.R)
-		}
+		opt(v, n.L)
+		opt(v, n.R)
 	case *TableQuery:
 		v.name(n.Name)
 	case *NestedQuery:
 		v.q(n.Query)
 	case *Pipe:
 		v.f(n.Input)
-		if n.Op != nil {
-			v.f(n.Op)
-		}
+		opt(v, n.Op)
 	default:
 		panic(fmt.Sprintf("bug: EachChild does not know %T", n))
 	}
@@ -283,9 +260,7 @@ func (v visitor) pipe(n PipeOp) {
 		v.x(n.Cond)
 	case *PipeAggregate:
 		v.xs(n.Items)
-		if n.GroupBy != nil {
-			v.f(n.GroupBy)
-		}
+		opt(v, n.GroupBy)
 	case *PipeJoin:
 		v.f(n.Join)
 	case *PipeSetOp:
@@ -313,12 +288,8 @@ func (v visitor) assigns(as []Assign) {
 }
 
 func (v visitor) relTail(t RelTail) {
-	if t.Sample != nil {
-		v.f(t.Sample)
-	}
-	if t.Watermark != nil {
-		v.f(t.Watermark)
-	}
+	opt(v, t.Sample)
+	opt(v, t.Watermark)
 }
 
 // relation visits the children of a relation.
@@ -368,9 +339,7 @@ func (v visitor) relation(n Relation) {
 		}
 	case *LateralView:
 		v.rel(n.Input)
-		if n.Call != nil {
-			v.f(n.Call)
-		}
+		opt(v, n.Call)
 	default:
 		panic(fmt.Sprintf("bug: EachChild does not know %T", n))
 	}
@@ -412,9 +381,7 @@ func (v visitor) statement(n Statement) {
 	case *QueryStmt:
 		v.q(n.Query)
 	case *Insert:
-		if n.With != nil {
-			v.f(n.With)
-		}
+		opt(v, n.With)
 		v.name(n.Table)
 		v.props(n.Partition)
 		v.x(n.ReplaceWhere)
@@ -436,17 +403,11 @@ func (v visitor) statement(n Statement) {
 		v.name(n.Name)
 		v.spec(n.TableSpec)
 		v.q(n.Query)
-		if n.CDC != nil {
-			v.f(n.CDC)
-		}
+		opt(v, n.CDC)
 	case *CreateFlow:
 		v.name(n.Name)
-		if n.Insert != nil {
-			v.f(n.Insert)
-		}
-		if n.CDC != nil {
-			v.f(n.CDC)
-		}
+		opt(v, n.Insert)
+		opt(v, n.CDC)
 	case *AutoCDC:
 		v.name(n.Target)
 		v.rel(n.Source)
@@ -466,9 +427,7 @@ func (v visitor) statement(n Statement) {
 	case *Drop:
 		v.name(n.Name)
 	case *SetTimeZone:
-		if n.Interval != nil {
-			v.f(n.Interval)
-		}
+		opt(v, n.Interval)
 	case *SetVar:
 		v.assigns(n.Sets)
 		v.q(n.Query)

@@ -62,6 +62,28 @@ func each[T any](p *printer, items []T, sep string, write func(T)) {
 	}
 }
 
+// clause writes a word and its expression, unless there is none.
+func clause[T interface {
+	comparable
+	Expr
+}](p *printer, word string, x T) {
+	var none T
+	if x != none {
+		p.w(word)
+		p.expr(x)
+	}
+}
+
+// listClause writes items in the parenthesis that word opens, unless there is
+// no list; an empty list counts.
+func listClause[T any](p *printer, word string, items []T, write func([]T)) {
+	if items != nil {
+		p.w(word)
+		write(items)
+		p.w(")")
+	}
+}
+
 func (p *printer) exprs(xs []Expr) { each(p, xs, ", ", p.expr) }
 
 // plain reports whether a name needs no back quotes anywhere.

@@ -175,28 +175,19 @@ func (p *printer) like(x *Like) {
 		return
 	}
 	p.exprs(x.Patterns)
-	if x.Escape != nil {
-		p.w(" ESCAPE ")
-		p.expr(x.Escape)
-	}
+	clause(p, " ESCAPE ", x.Escape)
 }
 
 func (p *printer) caseExpr(x *Case) {
 	p.w("CASE")
-	if x.Operand != nil {
-		p.w(" ")
-		p.expr(x.Operand)
-	}
+	clause(p, " ", x.Operand)
 	for _, w := range x.Whens {
 		p.w(" WHEN ")
 		p.expr(w.Cond)
 		p.w(" THEN ")
 		p.expr(w.Then)
 	}
-	if x.Else != nil {
-		p.w(" ELSE ")
-		p.expr(x.Else)
-	}
+	clause(p, " ELSE ", x.Else)
 	p.w(" END")
 }
 
@@ -250,11 +241,7 @@ func (p *printer) tableArg(x *TableArg) {
 	if x.SinglePartition {
 		p.w(" WITH SINGLE PARTITION")
 	}
-	if x.PartitionBy != nil {
-		p.w(" PARTITION BY (")
-		p.exprs(x.PartitionBy)
-		p.w(")")
-	}
+	listClause(p, " PARTITION BY (", x.PartitionBy, p.exprs)
 	if x.OrderBy != nil {
 		p.w(" ORDER BY (")
 		each(p, x.OrderBy, ", ", p.sort)

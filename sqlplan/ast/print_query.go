@@ -21,15 +21,8 @@ func (p *printer) with(w *With) {
 	}
 	each(p, w.CTEs, ", ", func(c CTE) {
 		p.ident(c.Name)
-		if c.Columns != nil {
-			p.w(" (")
-			p.idents(c.Columns)
-			p.w(")")
-		}
-		if c.MaxLevels != nil {
-			p.w(" MAX RECURSION LEVEL ")
-			p.expr(c.MaxLevels)
-		}
+		listClause(p, " (", c.Columns, p.idents)
+		clause(p, " MAX RECURSION LEVEL ", c.MaxLevels)
 		p.w(" AS ")
 		p.paren(c.Query)
 	})
@@ -151,22 +144,13 @@ func (p *printer) selectBody(s *Select) {
 		p.w(" ")
 		p.from(s.From)
 	}
-	if s.Where != nil {
-		p.w(" WHERE ")
-		p.expr(s.Where)
-	}
+	clause(p, " WHERE ", s.Where)
 	if s.GroupBy != nil {
 		p.w(" ")
 		p.groupBy(s.GroupBy)
 	}
-	if s.Having != nil {
-		p.w(" HAVING ")
-		p.expr(s.Having)
-	}
-	if s.Qualify != nil {
-		p.w(" QUALIFY ")
-		p.expr(s.Qualify)
-	}
+	clause(p, " HAVING ", s.Having)
+	clause(p, " QUALIFY ", s.Qualify)
 	if s.Windows != nil {
 		p.w(" WINDOW ")
 		p.namedWindows(s.Windows)
@@ -198,11 +182,7 @@ func (p *printer) selectItems(s *Select) {
 		p.w("/*+ ")
 		each(p, s.Hints, ", ", func(h Hint) {
 			p.ident(h.Name)
-			if h.Args != nil {
-				p.w("(")
-				p.exprs(h.Args)
-				p.w(")")
-			}
+			listClause(p, "(", h.Args, p.exprs)
 		})
 		p.w(" */ ")
 	}
@@ -315,11 +295,7 @@ func (p *printer) tableAlias(a *TableAlias) {
 	}
 	p.w(" AS ")
 	p.ident(a.Name)
-	if a.Columns != nil {
-		p.w("(")
-		p.idents(a.Columns)
-		p.w(")")
-	}
+	listClause(p, "(", a.Columns, p.idents)
 }
 
 func (p *printer) relTail(t RelTail) {
@@ -415,21 +391,12 @@ func (p *printer) table(t *Table) {
 		p.w("STREAM ")
 	}
 	p.name(t.Name)
-	if t.Version != nil {
-		p.w(" VERSION AS OF ")
-		p.expr(t.Version)
-	}
-	if t.Time != nil {
-		p.w(" TIMESTAMP AS OF ")
-		p.expr(t.Time)
-	}
+	clause(p, " VERSION AS OF ", t.Version)
+	clause(p, " TIMESTAMP AS OF ", t.Time)
 	if c := t.Changes; c != nil {
 		p.w(" CHANGES FROM ", map[bool]string{true: "TIMESTAMP ", false: "VERSION "}[c.ByTime])
 		p.expr(c.From)
-		if c.To != nil {
-			p.w(" TO ")
-			p.expr(c.To)
-		}
+		clause(p, " TO ", c.To)
 	}
 	if t.Options != nil {
 		p.w(" WITH ")
@@ -465,21 +432,11 @@ func (p *printer) join(j *Join) {
 	}
 	p.w([...]string{"", "CROSS ", "INNER ", "LEFT ", "RIGHT ", "FULL ", "LEFT SEMI ", "LEFT ANTI "}[j.Kind], "JOIN ")
 	p.relation(j.R)
-	if j.On != nil {
-		p.w(" ON ")
-		p.expr(j.On)
-	}
-	if j.Using != nil {
-		p.w(" USING (")
-		p.idents(j.Using)
-		p.w(")")
-	}
+	clause(p, " ON ", j.On)
+	listClause(p, " USING (", j.Using, p.idents)
 	if n := j.Nearest; n != nil {
 		p.w(map[bool]string{true: " EXACT", false: " APPROX"}[n.Exact], " NEAREST")
-		if n.Count != nil {
-			p.w(" ")
-			p.expr(n.Count)
-		}
+		clause(p, " ", n.Count)
 		p.w(" BY ", map[bool]string{true: "SIMILARITY ", false: "DISTANCE "}[n.Similarity])
 		p.expr(n.By)
 	}

@@ -79,10 +79,7 @@ func (p *printer) statement(s Statement) {
 		if s.Type != nil {
 			p.w(" ", s.Type.String())
 		}
-		if s.Default != nil {
-			p.w(" DEFAULT ")
-			p.expr(s.Default)
-		}
+		clause(p, " DEFAULT ", s.Default)
 	case *Truncate:
 		p.w("TRUNCATE TABLE ")
 		p.name(s.Table)
@@ -112,10 +109,7 @@ func (p *printer) partition(ps []Property) {
 	p.w(" PARTITION (")
 	each(p, ps, ", ", func(pr Property) {
 		p.ident(Ident{Name: pr.Key})
-		if pr.Value != nil {
-			p.w(" = ")
-			p.expr(pr.Value)
-		}
+		clause(p, " = ", pr.Value)
 	})
 	p.w(")")
 }
@@ -124,10 +118,7 @@ func (p *printer) properties(ps []Property) {
 	p.w("(")
 	each(p, ps, ", ", func(pr Property) {
 		p.w(Quote(pr.Key))
-		if pr.Value != nil {
-			p.w(" = ")
-			p.expr(pr.Value)
-		}
+		clause(p, " = ", pr.Value)
 	})
 	p.w(")")
 }
@@ -141,15 +132,8 @@ func (p *printer) insert(s *Insert) {
 	p.name(s.Table)
 	p.partition(s.Partition)
 	p.w(flag(s.IfNotExists, " IF NOT EXISTS"), flag(s.ByName, " BY NAME"))
-	if s.Columns != nil {
-		p.w(" (")
-		p.idents(s.Columns)
-		p.w(")")
-	}
-	if s.ReplaceWhere != nil {
-		p.w(" REPLACE WHERE ")
-		p.expr(s.ReplaceWhere)
-	}
+	listClause(p, " (", s.Columns, p.idents)
+	clause(p, " REPLACE WHERE ", s.ReplaceWhere)
 	p.w(" ")
 	p.query(s.Query)
 }
@@ -182,10 +166,7 @@ func (p *printer) createView(s *CreateView) {
 }
 
 func (p *printer) comment(c *StringLit) {
-	if c != nil {
-		p.w(" COMMENT ")
-		p.expr(c)
-	}
+	clause(p, " COMMENT ", c)
 }
 
 // columnList writes the columns and constraints of a dataset.
@@ -221,10 +202,7 @@ func (p *printer) columnDef(c ColumnDef) {
 				flag(id.Step != "", "INCREMENT BY "+id.Step), ")")
 		}
 	}
-	if c.Default != nil {
-		p.w(" DEFAULT ")
-		p.expr(c.Default)
-	}
+	clause(p, " DEFAULT ", c.Default)
 	if c.Comment != "" {
 		p.w(" COMMENT ", Quote(c.Comment))
 	}
@@ -244,21 +222,10 @@ func (p *printer) spec(s TableSpec) {
 		p.w(" OPTIONS ")
 		p.properties(s.Options)
 	}
-	if s.Partitioned != nil {
-		p.w(" PARTITIONED BY (")
-		p.exprs(s.Partitioned)
-		p.w(")")
-	}
-	if s.ClusterBy != nil {
-		p.w(" CLUSTER BY (")
-		p.names(s.ClusterBy)
-		p.w(")")
-	}
+	listClause(p, " PARTITIONED BY (", s.Partitioned, p.exprs)
+	listClause(p, " CLUSTER BY (", s.ClusterBy, p.names)
 	p.w(flag(s.ClusterAuto, " CLUSTER BY AUTO"))
-	if s.Location != nil {
-		p.w(" LOCATION ")
-		p.expr(s.Location)
-	}
+	clause(p, " LOCATION ", s.Location)
 	p.comment(s.Comment)
 	if s.Properties != nil {
 		p.w(" TBLPROPERTIES ")
@@ -333,11 +300,7 @@ func (p *printer) autoCDC(c *AutoCDC) {
 	}
 	p.w(" FROM ")
 	p.relation(c.Source)
-	if c.Keys != nil {
-		p.w(" KEYS (")
-		p.exprs(c.Keys)
-		p.w(")")
-	}
+	listClause(p, " KEYS (", c.Keys, p.exprs)
 	if c.IgnoreNulls != nil {
 		p.w(" IGNORE NULL UPDATES")
 		if !c.IgnoreNulls.All || c.IgnoreNulls.Names != nil {

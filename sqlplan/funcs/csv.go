@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"pipelines/tables/codec/csv"
+	"pipelines/tables/codec/record"
 	"pipelines/tables/column"
 	"pipelines/tables/schema"
 )
@@ -101,7 +102,7 @@ func fromCSVKernel(columns schema.Schema, o csv.Options) Kernel {
 			}
 			before := r.d.Rows()
 			err := r.d.Decode(v.Str(i))
-			var bad *csv.RecordError
+			var bad *record.Error
 			switch {
 			case errors.As(err, &bad):
 				r.failed = append(r.failed, badRow{i, errMalformed(v.Str(i))})

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"pipelines/tables/codec/json"
+	"pipelines/tables/codec/record"
 	"pipelines/tables/codec/variant"
 	"pipelines/tables/column"
 	"pipelines/tables/schema"
@@ -253,7 +254,7 @@ func bindFromJSON(s *Session, args []Arg) (*Bound, error) {
 	t = nullable(t)
 	b := &Bound{Args: textArgs(args), Result: t, Nullable: true, Nulls: NullAware, CanFail: true, Print: firstOnly(name)}
 	if t.Kind == schema.Variant {
-		b.Kernel = parseJSONKernel(o.Mode != json.FailFast)
+		b.Kernel = parseJSONKernel(o.Mode != record.FailFast)
 		b.Nulls = NullIfAny
 		return b, nil
 	}
@@ -315,7 +316,7 @@ func fromJSONKernel(t schema.Type, o json.Options) Kernel {
 				return
 			}
 			blank, err := d.Decode(v.Str(i))
-			var bad *json.RecordError
+			var bad *record.Error
 			switch {
 			case errors.As(err, &bad):
 				failed = append(failed, badRow{i, errMalformed(v.Str(i))})

@@ -222,54 +222,47 @@ const (
 	levelUnary
 )
 
+// binaryOperators are the operators of one token but ">", which may be a part
+// of a shift.
+var binaryOperators = map[string]struct {
+	op    ast.BinaryOp
+	level int
+}{
+	"=":   {ast.Eq, levelCompare},
+	"==":  {ast.Eq, levelCompare},
+	"<=>": {ast.NullSafeEq, levelCompare},
+	"<>":  {ast.NotEq, levelCompare},
+	"!=":  {ast.NotEq, levelCompare},
+	"<":   {ast.Less, levelCompare},
+	"<=":  {ast.LessEq, levelCompare},
+	"!>":  {ast.LessEq, levelCompare},
+	">=":  {ast.GreaterEq, levelCompare},
+	"!<":  {ast.GreaterEq, levelCompare},
+	"|":   {ast.BitOr, levelOr},
+	"^":   {ast.BitXor, levelXor},
+	"&":   {ast.BitAnd, levelAnd},
+	"<<":  {ast.ShiftLeft, levelShift},
+	"+":   {ast.Add, levelSum},
+	"-":   {ast.Sub, levelSum},
+	"||":  {ast.Concat, levelSum},
+	"*":   {ast.Mul, levelProduct},
+	"/":   {ast.Div, levelProduct},
+	"%":   {ast.Mod, levelProduct},
+}
+
 // operator returns the operator at the cursor, its level and its number of
 // tokens, or a level of -1.
 func (p *parser) operator() (o ast.BinaryOp, level, n int) {
 	t := p.tok()
-	if t.kind == word {
-		if t.up == "DIV" {
-			return ast.IntDiv, levelProduct, 1
-		}
-		return 0, -1, 0
-	}
-	if t.kind != op {
-		return 0, -1, 0
-	}
-	switch t.up {
-	case ">":
+	switch {
+	case t.kind == word && t.up == "DIV":
+		return ast.IntDiv, levelProduct, 1
+	case t.kind == op && t.up == ">":
 		return p.greater()
-	case "=", "==":
-		return ast.Eq, levelCompare, 1
-	case "<=>":
-		return ast.NullSafeEq, levelCompare, 1
-	case "<>", "!=":
-		return ast.NotEq, levelCompare, 1
-	case "<":
-		return ast.Less, levelCompare, 1
-	case "<=", "!>":
-		return ast.LessEq, levelCompare, 1
-	case ">=", "!<":
-		return ast.GreaterEq, levelCompare, 1
-	case "|":
-		return ast.BitOr, levelOr, 1
-	case "^":
-		return ast.BitXor, levelXor, 1
-	case "&":
-		return ast.BitAnd, levelAnd, 1
-	case "<<":
-		return ast.ShiftLeft, levelShift, 1
-	case "+":
-		return ast.Add, levelSum, 1
-	case "-":
-		return ast.Sub, levelSum, 1
-	case "||":
-		return ast.Concat, levelSum, 1
-	case "*":
-		return ast.Mul, levelProduct, 1
-	case "/":
-		return ast.Div, levelProduct, 1
-	case "%":
-		return ast.Mod, levelProduct, 1
+	case t.kind == op:
+		if b, ok := binaryOperators[t.up]; ok {
+			return b.op, b.level, 1
+		}
 	}
 	return 0, -1, 0
 }

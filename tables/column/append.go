@@ -19,11 +19,24 @@ func (v *Vector) Truncate(n int) {
 	if n >= v.Len {
 		return
 	}
-	for i := n; i < v.Len && v.Nulls != nil; i++ {
-		if i>>6 < len(v.Nulls) {
-			v.Nulls.Unset(i)
+	switch PhysicalOf(v.Type) {
+	case PhysList:
+		for _, c := range v.Children {
+			c.Truncate(int(v.Offsets[n]))
+		}
+	case PhysStruct:
+		for _, c := range v.Children {
+			c.Truncate(n)
 		}
 	}
+	v.Cut(n)
+	v.Len = n
+}
+
+// Cut is Truncate for a vector in the making, whose length is not set yet: the
+// buffers, which hold at least n rows, keep n. The elements of a list stay.
+func (v *Vector) Cut(n int) {
+	v.Nulls.ClearFrom(n)
 	switch PhysicalOf(v.Type) {
 	case PhysBool:
 		v.Bool = v.Bool[:n]
@@ -46,15 +59,11 @@ func (v *Vector) Truncate(n int) {
 		v.Bytes = v.Bytes[:v.Offsets[n]]
 	case PhysList:
 		v.Offsets = v.Offsets[:n+1]
-		for _, c := range v.Children {
-			c.Truncate(int(v.Offsets[n]))
-		}
 	case PhysStruct:
 		for _, c := range v.Children {
-			c.Truncate(n)
+			c.Cut(n)
 		}
 	}
-	v.Len = n
 }
 
 // AppendNull appends one null row to a flat vector.

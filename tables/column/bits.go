@@ -17,6 +17,16 @@ func (b Bits) Set(i int) { b[i>>6] |= 1 << (uint(i) & 63) }
 // Unset clears bit i, which must be inside the bitmap.
 func (b Bits) Unset(i int) { b[i>>6] &^= 1 << (uint(i) & 63) }
 
+// ClearFrom clears bit n and all behind it.
+func (b Bits) ClearFrom(n int) {
+	w := n >> 6
+	if w >= len(b) {
+		return
+	}
+	b[w] &= 1<<(uint(n)&63) - 1
+	clear(b[w+1:])
+}
+
 // Any reports whether one of the first n bits is set.
 func (b Bits) Any(n int) bool { return b.Count(n) > 0 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"pipelines/tables/codec/record"
 	"pipelines/tables/column"
 	"pipelines/tables/schema"
 	"pipelines/tables/text"
@@ -196,7 +197,7 @@ func TestTypeOf(t *testing.T) {
 func TestOptionErrors(t *testing.T) {
 	for k, v := range map[string]string{"header": "garbage", "quote": "ab", "encoding": "UTF-16", "unescapedQuoteHandling": "SKIP_VALUE", "sep": ""} {
 		_, err := ParseOptions(map[string]string{k: v})
-		if e, ok := errors.AsType[*OptionError](err); !ok || e.Option != k {
+		if e, ok := errors.AsType[*record.OptionError](err); !ok || e.Option != k {
 			t.Error(k, err)
 		}
 	}

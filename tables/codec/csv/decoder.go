@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"pipelines/tables/codec/record"
 	"pipelines/tables/column"
 	"pipelines/tables/schema"
 	"pipelines/tables/text"
@@ -25,39 +26,16 @@ type Decoder struct {
 	empty    []byte // the option emptyValue
 
 	rows  int
-	stats Stats
-}
-
-// Stats count records since the decoder was made.
-type Stats struct {
-	Records, Corrupt, Dropped int64
+	stats record.Stats
 }
 
 // The causes of malformed records.
 var (
 	ErrMalformed = errors.New("malformed CSV record")
 	ErrTokens    = errors.New("the number of values is not that of the columns")
-	ErrPartial   = errors.New("a value does not fit its type")
 	ErrLong      = errors.New("a value is longer than maxCharsPerColumn")
 	ErrColumns   = errors.New("more values than maxColumns")
 )
-
-// RecordError is returned in FAILFAST mode, and for limits in any mode.
-type RecordError struct {
-	Record []byte // valid until the next call
-	Offset int    // in the block
-	Err    error
-}
-
-func (e *RecordError) Error() string {
-	rec := e.Record
-	if len(rec) > 200 {
-		rec = rec[:200]
-	}
-	return fmt.Sprintf("%v: %q", e.Err, rec)
-}
-
-func (e *RecordError) Unwrap() error { return e.Err }
 
 // NewDecoder plans reading the wanted columns of files with the declared ones,
 // which are matched by place. The corrupt column is no column of the file. If
@@ -92,7 +70,7 @@ func NewDecoder(declared, wanted schema.Schema, o Options) (*Decoder, error) {
 	}
 	d.checked = taken == len(d.declared)
 	var err error
-	d.fmt, err = o.formats(true)
+	d.fmt, err = o.Formats(true)
 	return d, err
 }
 
@@ -117,7 +95,7 @@ func (d *Decoder) BindColumns(vectors []*column.Vector) {
 func (d *Decoder) Rows() int { return d.rows }
 
 // Stats returns the counts since the decoder was made.
-func (d *Decoder) Stats() Stats { return d.stats }
+func (d *Decoder) Stats() record.Stats { return d.stats }
 
 // Finish ends the batch: the vectors get their length.
 func (d *Decoder) Finish() {
@@ -224,9 +202,9 @@ func (d *Decoder) row(b, rec []byte, offset int) error {
 	var cause error
 	switch {
 	case d.opts.MaxColumns > 0 && len(d.tokens) > d.opts.MaxColumns:
-		return &RecordError{Record: rec, Offset: offset, Err: ErrColumns}
+		return &record.Error{Record: rec, Offset: offset, Err: ErrColumns}
 	case d.opts.MaxChars > 0 && d.tooLong(b):
-		return &RecordError{Record: rec, Offset: offset, Err: ErrLong}
+		return &record.Error{Record: rec, Offset: offset, Err: ErrLong}
 	case d.stray:
 		cause = ErrMalformed
 	case d.checked && len(d.tokens) != len(d.declared):
@@ -254,7 +232,7 @@ func (d *Decoder) row(b, rec []byte, offset int) error {
 		if !d.append(c, s) {
 			c.appendNull(d.rows)
 			if cause == nil {
-				cause = ErrPartial
+				cause = record.ErrPartial
 			}
 		}
 	}
@@ -282,17 +260,17 @@ func (d *Decoder) bad(rec []byte, offset int, cause error, whole bool) error {
 	d.stats.Records++
 	d.stats.Corrupt++
 	switch {
-	case d.opts.Mode != Permissive:
+	case d.opts.Mode != record.Permissive:
 		if !whole {
 			for k := range d.cols {
-				d.cols[k].truncate(d.rows)
+				d.cols[k].v.Cut(d.rows)
 			}
 		}
-		if d.opts.Mode == DropMalformed {
+		if d.opts.Mode == record.DropMalformed {
 			d.stats.Dropped++
 			return nil
 		}
-		return &RecordError{Record: rec, Offset: offset, Err: cause}
+		return &record.Error{Record: rec, Offset: offset, Err: cause}
 	case whole:
 		for k := range d.cols {
 			d.cols[k].appendNull(d.rows)
@@ -300,7 +278,7 @@ func (d *Decoder) bad(rec []byte, offset int, cause error, whole bool) error {
 	}
 	if d.corrupt >= 0 {
 		c := &d.cols[d.corrupt]
-		c.truncate(d.rows)
+		c.v.Cut(d.rows)
 		c.v.AppendStr(rec)
 	}
 	d.rows++

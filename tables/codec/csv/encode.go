@@ -19,7 +19,7 @@ type Encoder struct {
 func NewEncoder(o Options) (*Encoder, error) {
 	e := &Encoder{opts: o}
 	var err error
-	e.fmt, err = o.formats(false)
+	e.fmt, err = o.Formats(false)
 	return e, err
 }
 

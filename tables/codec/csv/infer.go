@@ -30,7 +30,7 @@ type Inferrer struct {
 func NewInferrer(o Options) *Inferrer {
 	inf := &Inferrer{opts: o}
 	inf.tokenizer = newTokenizer(&inf.opts)
-	inf.fmt, inf.err = o.formats(true)
+	inf.fmt, inf.err = o.Formats(true)
 	pattern := o.DateFormat
 	if pattern == "" {
 		pattern = "yyyy-MM-dd"
@@ -45,28 +45,31 @@ func NewInferrer(o Options) *Inferrer {
 func (inf *Inferrer) StartFile() { inf.header = inf.opts.Header }
 
 // AddLines looks at the lines of a block.
-func (inf *Inferrer) AddLines(b []byte) {
+func (inf *Inferrer) AddLines(b []byte) error {
 	for len(b) > 0 {
 		n := bytes.IndexAny(b, "\n\r")
 		if n < 0 {
 			n = len(b)
 		}
-		inf.AddLine(b[:n])
+		if err := inf.AddRecord(b[:n]); err != nil {
+			return err
+		}
 		b = b[min(n+1, len(b)):]
 	}
+	return inf.err
 }
 
-// AddLine looks at one line without its end.
-func (inf *Inferrer) AddLine(line []byte) {
-	if blank(line) || inf.opts.Comment != none && line[0] == inf.opts.Comment {
-		return
+// AddRecord looks at one line without its end.
+func (inf *Inferrer) AddRecord(line []byte) error {
+	if !blank(line) && (inf.opts.Comment == none || line[0] != inf.opts.Comment) {
+		inf.split(line, 0, true)
+		inf.record(line)
 	}
-	inf.split(line, 0, true)
-	inf.record(line)
+	return inf.err
 }
 
-// AddRecords looks at records whose quoted values may have line breaks.
-func (inf *Inferrer) AddRecords(b []byte) {
+// AddWhole looks at records whose quoted values may have line breaks.
+func (inf *Inferrer) AddWhole(b []byte) error {
 	for i := 0; i < len(b); {
 		if b[i] == '\n' || b[i] == '\r' {
 			i++
@@ -75,7 +78,7 @@ func (inf *Inferrer) AddRecords(b []byte) {
 		if inf.opts.Comment != none && b[i] == inf.opts.Comment {
 			n := bytes.IndexAny(b[i:], "\n\r")
 			if n < 0 {
-				return
+				break
 			}
 			i += n
 			continue
@@ -84,6 +87,7 @@ func (inf *Inferrer) AddRecords(b []byte) {
 		inf.record(b)
 		i = next
 	}
+	return inf.err
 }
 
 // record looks at the tokens of b.

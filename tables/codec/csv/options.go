@@ -1,36 +1,11 @@
 package csv
 
 import (
-	"fmt"
 	"strings"
 
+	"pipelines/tables/codec/record"
 	"pipelines/tables/text"
 )
-
-// Mode says what happens to malformed records.
-type Mode uint8
-
-// The modes.
-const (
-	Permissive Mode = iota
-	DropMalformed
-	FailFast
-)
-
-// ParseMode reads a mode in any case; an unknown one counts as PERMISSIVE, as
-// in Spark.
-func ParseMode(s string) Mode {
-	switch strings.ToUpper(s) {
-	case "DROPMALFORMED":
-		return DropMalformed
-	case "FAILFAST":
-		return FailFast
-	}
-	return Permissive
-}
-
-// DefaultCorruptColumn is the column for the text of malformed records.
-const DefaultCorruptColumn = "_corrupt_record"
 
 // none stands for an option character that is switched off.
 const none = 0
@@ -38,6 +13,7 @@ const none = 0
 // Options are the reader and writer options; start from DefaultOptions or
 // ParseOptions.
 type Options struct {
+	record.Options
 	Sep           string
 	Quote         byte // 0: none
 	Escape        byte // 0: none
@@ -45,25 +21,17 @@ type Options struct {
 	Comment       byte // 0: none
 	Header        bool
 	EnforceSchema bool
-	MultiLine     bool
-	LineSep       string // empty: \n, \r\n, \r
-	Mode          Mode
-	CorruptColumn string
 	MaxColumns    int
 	MaxChars      int // of a value; -1 is no limit
 
-	TrimLeft, TrimRight                 bool // on reading
-	KeepLeft, KeepRight                 bool // on writing (the default trims)
-	NullValue, EmptyValue               string
-	WriteEmpty                          string
-	NaN, PositiveInf, NegativeInf       string
-	TimestampFormat, TimestampNTZFormat string
-	DateFormat                          string
-	Zone                                *text.Zone // session zone; nil is UTC
-	QuoteAll, KeepQuotes                bool       // writing: KeepQuotes is escapeQuotes=false
-	InferSchema, PreferDate             bool
-	SamplingRatio                       float64
-	StrayQuotes                         QuoteHandling
+	TrimLeft, TrimRight           bool // on reading
+	KeepLeft, KeepRight           bool // on writing (the default trims)
+	NullValue, EmptyValue         string
+	WriteEmpty                    string
+	NaN, PositiveInf, NegativeInf string
+	QuoteAll, KeepQuotes          bool // writing: KeepQuotes is escapeQuotes=false
+	InferSchema, PreferDate       bool
+	StrayQuotes                   QuoteHandling
 }
 
 // QuoteHandling is unescapedQuoteHandling.
@@ -77,17 +45,8 @@ const (
 
 // DefaultOptions returns Spark's defaults.
 func DefaultOptions() Options {
-	return Options{Sep: ",", Quote: '"', Escape: '\\', EscapeEscape: '\\', EnforceSchema: true, CorruptColumn: DefaultCorruptColumn,
-		MaxColumns: 20480, MaxChars: -1, WriteEmpty: `""`, NaN: "NaN", PositiveInf: "Inf", NegativeInf: "-Inf", PreferDate: true, SamplingRatio: 1}
-}
-
-// OptionError says which option is wrong.
-type OptionError struct {
-	Option, Value, Reason string
-}
-
-func (e *OptionError) Error() string {
-	return fmt.Sprintf("option %s: %q %s", e.Option, e.Value, e.Reason)
+	return Options{Options: record.Defaults(), Sep: ",", Quote: '"', Escape: '\\', EscapeEscape: '\\', EnforceSchema: true,
+		MaxColumns: 20480, MaxChars: -1, WriteEmpty: `""`, NaN: "NaN", PositiveInf: "Inf", NegativeInf: "-Inf", PreferDate: true}
 }
 
 // ParseOptions reads options by Spark's names, which ignore case. Names that
@@ -96,13 +55,12 @@ func (e *OptionError) Error() string {
 func ParseOptions(m map[string]string) (Options, error) {
 	o := DefaultOptions()
 	escapeEscape := false
-	for name, value := range m {
-		lower := strings.ToLower(name)
-		escapeEscape = escapeEscape || lower == "chartoescapequoteescaping"
-		if err := o.set(lower, value); err != nil {
-			err.Option = name
-			return o, err
-		}
+	err := record.ReadAll(m, func(name, value string) *record.OptionError {
+		escapeEscape = escapeEscape || name == "chartoescapequoteescaping"
+		return o.set(name, value)
+	})
+	if err != nil {
+		return o, err
 	}
 	if !escapeEscape {
 		o.EscapeEscape = o.Escape
@@ -111,7 +69,7 @@ func ParseOptions(m map[string]string) (Options, error) {
 		}
 	}
 	if len(o.Sep) == 1 && (o.Sep[0] == o.Quote || o.Sep[0] == '\n' || o.Sep[0] == '\r') {
-		return o, &OptionError{Option: "sep", Value: o.Sep, Reason: "must differ from the quote and from line breaks"}
+		return o, &record.OptionError{Option: "sep", Value: o.Sep, Reason: "must differ from the quote and from line breaks"}
 	}
 	return o, nil
 }
@@ -122,8 +80,6 @@ func (o *Options) flag(name string) *bool {
 		return &o.Header
 	case "enforceschema":
 		return &o.EnforceSchema
-	case "multiline":
-		return &o.MultiLine
 	case "quoteall":
 		return &o.QuoteAll
 	case "inferschema":
@@ -144,14 +100,6 @@ func (o *Options) word(name string) *string {
 		return &o.PositiveInf
 	case "negativeinf":
 		return &o.NegativeInf
-	case "timestampformat":
-		return &o.TimestampFormat
-	case "timestampntzformat":
-		return &o.TimestampNTZFormat
-	case "dateformat":
-		return &o.DateFormat
-	case "columnnameofcorruptrecord":
-		return &o.CorruptColumn
 	}
 	return nil
 }
@@ -173,18 +121,10 @@ func (o *Options) char(name string) *byte {
 // set reads one option; name is in lower case.
 //
 //tidy:allow-long a flat switch over the options
-func (o *Options) set(name, value string) *OptionError {
-	bad := func(reason string) *OptionError { return &OptionError{Value: value, Reason: reason} }
-	flag := func(p *bool, want bool) *OptionError {
-		b, ok := parseFlag(value)
-		if !ok {
-			return bad("must be true or false")
-		}
-		*p = b == want
-		return nil
-	}
+func (o *Options) set(name, value string) *record.OptionError {
+	bad := func(reason string) *record.OptionError { return &record.OptionError{Value: value, Reason: reason} }
 	if p := o.flag(name); p != nil {
-		return flag(p, true)
+		return record.SetFlag(p, value, true)
 	}
 	if p := o.word(name); p != nil {
 		*p = value
@@ -209,23 +149,19 @@ func (o *Options) set(name, value string) *OptionError {
 		}
 		o.Sep = sep
 	case "escapequotes":
-		return flag(&o.KeepQuotes, false)
+		return record.SetFlag(&o.KeepQuotes, value, false)
 	case "ignoreleadingwhitespace":
-		b, ok := parseFlag(value)
-		if !ok {
-			return bad("must be true or false")
+		if err := record.SetFlag(&o.TrimLeft, value, true); err != nil {
+			return err
 		}
-		o.TrimLeft, o.KeepLeft = b, !b
+		o.KeepLeft = !o.TrimLeft
 	case "ignoretrailingwhitespace":
-		b, ok := parseFlag(value)
-		if !ok {
-			return bad("must be true or false")
+		if err := record.SetFlag(&o.TrimRight, value, true); err != nil {
+			return err
 		}
-		o.TrimRight, o.KeepRight = b, !b
+		o.KeepRight = !o.TrimRight
 	case "emptyvalue":
 		o.EmptyValue, o.WriteEmpty = value, value
-	case "mode":
-		o.Mode = ParseMode(value)
 	case "linesep":
 		if len(value) == 0 || len(value) > 2 {
 			return bad("must be one or two characters")
@@ -249,28 +185,9 @@ func (o *Options) set(name, value string) *OptionError {
 		default:
 			return bad("is not supported: STOP_AT_DELIMITER and RAISE_ERROR are")
 		}
-	case "samplingratio":
-		f, ok := text.ParseDouble([]byte(value))
-		if !ok || !(f > 0) {
-			return bad("must be a number above 0")
-		}
-		o.SamplingRatio = f
-	case "timezone":
-		z, err := text.LoadZone(value)
-		if err != nil {
-			return bad("is no time zone")
-		}
-		o.Zone = z
-	case "encoding", "charset":
-		if !strings.EqualFold(value, "UTF-8") && !strings.EqualFold(value, "UTF8") {
-			return bad("is not supported: only UTF-8 is")
-		}
-	case "locale":
-		if !strings.EqualFold(value, "en-US") && !strings.EqualFold(value, "en_US") {
-			return bad("is not supported: only en-US is")
-		}
-	case "singlevariantcolumn":
-		return bad("is not supported")
+	default:
+		_, err := o.Set(name, value)
+		return err
 	}
 	return nil
 }
@@ -297,18 +214,4 @@ func parseSep(s string) (string, bool) {
 		return "\x00", true
 	}
 	return s, true
-}
-
-func parseFlag(s string) (v, ok bool) {
-	switch {
-	case strings.EqualFold(s, "true"):
-		return true, true
-	case strings.EqualFold(s, "false"):
-		return false, true
-	}
-	return false, false
-}
-
-func (o *Options) formats(reading bool) (text.Formats, error) {
-	return text.CompileFormats(o.Zone, o.TimestampFormat, o.TimestampNTZFormat, o.DateFormat, reading)
 }

@@ -52,48 +52,6 @@ func (c *col) appendInterval(iv text.Interval) {
 	k[0].I32, k[1].I32, k[2].I64 = append(k[0].I32, iv.Months), append(k[1].I32, iv.Days), append(k[2].I64, iv.Micros)
 }
 
-// truncate drops the rows from r on.
-func (c *col) truncate(r int) {
-	v := c.v
-	clearNulls(v.Nulls, r)
-	switch c.phys {
-	case column.PhysBool:
-		v.Bool = v.Bool[:r]
-	case column.PhysI8:
-		v.I8 = v.I8[:r]
-	case column.PhysI16:
-		v.I16 = v.I16[:r]
-	case column.PhysI32:
-		v.I32 = v.I32[:r]
-	case column.PhysI64:
-		v.I64 = v.I64[:r]
-	case column.PhysI128:
-		v.I128 = v.I128[:r]
-	case column.PhysF32:
-		v.F32 = v.F32[:r]
-	case column.PhysF64:
-		v.F64 = v.F64[:r]
-	case column.PhysBytes:
-		v.Offsets = v.Offsets[:r+1]
-		v.Bytes = v.Bytes[:v.Offsets[r]]
-	case column.PhysStruct:
-		k := v.Children
-		k[0].I32, k[1].I32, k[2].I64 = k[0].I32[:r], k[1].I32[:r], k[2].I64[:r]
-		for _, f := range k {
-			clearNulls(f.Nulls, r)
-		}
-	}
-}
-
-func clearNulls(b column.Bits, from int) {
-	w := from >> 6
-	if w >= len(b) {
-		return
-	}
-	b[w] &= 1<<(uint(from)&63) - 1
-	clear(b[w+1:])
-}
-
 // finish sets the length.
 func (c *col) finish(rows int) {
 	v := c.v

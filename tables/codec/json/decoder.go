@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"pipelines/tables/codec/record"
 	"pipelines/tables/column"
 	"pipelines/tables/schema"
 	"pipelines/tables/text"
@@ -29,37 +30,12 @@ type Decoder struct {
 	scratch    []byte
 	copied     []byte
 	keys       map[string]bool // of a large map being read
-	stats      Stats
+	stats      record.Stats
 	variants   *variantParser // made when a VARIANT is read
-}
-
-// Stats count records since the decoder was made.
-type Stats struct {
-	Records, Corrupt, Dropped int64
 }
 
 // ErrMalformed is the cause of a record that cannot be decoded.
 var ErrMalformed = errors.New("malformed JSON record")
-
-// ErrPartial is the cause of a record with a value that does not fit its type.
-var ErrPartial = errors.New("a value does not fit its type")
-
-// RecordError is returned in FAILFAST mode.
-type RecordError struct {
-	Record []byte // the whole record, valid until the next call
-	Offset int    // of the record in its block
-	Err    error
-}
-
-func (e *RecordError) Error() string {
-	rec := e.Record
-	if len(rec) > 200 {
-		rec = rec[:200]
-	}
-	return fmt.Sprintf("%v: %q", e.Err, rec)
-}
-
-func (e *RecordError) Unwrap() error { return e.Err }
 
 // NewDecoder plans the decoding of values of type t: a struct (its fields are
 // the columns or the fields of from_json), an array or a map. The corrupt and
@@ -87,7 +63,7 @@ func NewDecoder(t schema.Type, o Options) (*Decoder, error) {
 		}
 		delete(root.known, f.Name)
 	}
-	d.fmt, err = o.formats(true)
+	d.fmt, err = o.Formats(true)
 	return d, err
 }
 
@@ -143,7 +119,7 @@ func (d *Decoder) Finish() {
 }
 
 // Stats returns the counts since the decoder was made.
-func (d *Decoder) Stats() Stats { return d.stats }
+func (d *Decoder) Stats() record.Stats { return d.stats }
 
 // AppendNull appends a row of nulls.
 func (d *Decoder) AppendNull() { d.rows++ }
@@ -161,7 +137,7 @@ func (d *Decoder) Decode(rec []byte) (blank bool, err error) {
 // the array has more, Pending is true.
 func (d *Decoder) DecodeRows(rec []byte, limit int) (blank bool, err error) {
 	d.arrays, d.limit = true, limit
-	if d.opts.Mode == DropMalformed { // all rows of a record are kept or none
+	if d.opts.Mode == record.DropMalformed { // all rows of a record are kept or none
 		d.limit = 0
 	}
 	return d.one(rec)
@@ -371,17 +347,17 @@ func (d *Decoder) good(start int) {
 func (d *Decoder) bad(rec []byte, offset, start int, whole bool) error {
 	d.stats.Records++
 	d.stats.Corrupt++
-	cause := ErrPartial
+	cause := record.ErrPartial
 	if whole {
 		cause = ErrMalformed
 	}
-	if whole || d.opts.Mode != Permissive {
+	if whole || d.opts.Mode != record.Permissive {
 		d.rewind(start)
 	}
 	switch d.opts.Mode {
-	case FailFast:
-		return &RecordError{Record: rec, Offset: offset, Err: cause}
-	case DropMalformed:
+	case record.FailFast:
+		return &record.Error{Record: rec, Offset: offset, Err: cause}
+	case record.DropMalformed:
 		d.stats.Dropped++
 		return nil
 	}

@@ -247,7 +247,7 @@ func refPrint(v stdjson.RawMessage) string {
 	case '{':
 		keys, values := pairs(v)
 		for i, k := range keys {
-			keys[i] = string(AppendString(nil, []byte(k))) + ":" + refPrint(values[i])
+			keys[i] = string(text.AppendJSONString(nil, []byte(k))) + ":" + refPrint(values[i])
 		}
 		return "{" + strings.Join(keys, ",") + "}"
 	case '[':
@@ -261,7 +261,7 @@ func refPrint(v stdjson.RawMessage) string {
 	case '"':
 		var s string
 		_ = stdjson.Unmarshal(v, &s)
-		return string(AppendString(nil, []byte(s)))
+		return string(text.AppendJSONString(nil, []byte(s)))
 	case 't', 'f', 'n':
 		return string(v)
 	}

@@ -37,7 +37,7 @@ type shape struct {
 func NewEncoder(t schema.Type, o Options) (*Encoder, error) {
 	e := &Encoder{opts: o}
 	var err error
-	e.fmt, err = o.formats(false)
+	e.fmt, err = o.Formats(false)
 	e.root = e.shape(t)
 	return e, err
 }
@@ -46,7 +46,7 @@ func (e *Encoder) shape(t schema.Type) *shape {
 	s := &shape{typ: t}
 	for i, f := range t.Fields {
 		s.fields = append(s.fields, e.shape(f.Type))
-		s.names = append(s.names, append(AppendString(nil, []byte(f.Name)), ':'))
+		s.names = append(s.names, append(text.AppendJSONString(nil, []byte(f.Name)), ':'))
 		s.order = append(s.order, i)
 	}
 	if e.opts.SortKeys {
@@ -135,7 +135,7 @@ func (e *Encoder) value(dst []byte, s *shape, v *column.Vector, i int) []byte {
 		}
 		return text.AppendDecimalJava(dst, column.FromInt64(v.I64[i]), v.Type.Scale)
 	case schema.String:
-		return AppendString(dst, v.Str(i))
+		return text.AppendJSONString(dst, v.Str(i))
 	case schema.Binary:
 		dst = base64.StdEncoding.AppendEncode(append(dst, '"'), v.Str(i))
 	case schema.Date:
@@ -207,7 +207,7 @@ func (e *Encoder) entries(dst []byte, s *shape, v *column.Vector, i int) []byte 
 		if n > 0 {
 			dst = append(dst, ',')
 		}
-		dst = append(AppendString(dst, e.keyText(buf[:0], s.key, v.Children[0], k)), ':')
+		dst = append(text.AppendJSONString(dst, e.keyText(buf[:0], s.key, v.Children[0], k)), ':')
 		dst = e.value(dst, s.elem, v.Children[1], k)
 	}
 	return append(dst, '}')

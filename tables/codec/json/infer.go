@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"pipelines/tables/codec/record"
 	"pipelines/tables/schema"
 	"pipelines/tables/text"
 )
@@ -40,7 +41,7 @@ type Inferrer struct {
 func NewInferrer(o Options) *Inferrer {
 	inf := &Inferrer{opts: o}
 	inf.opt = &inf.opts
-	inf.fmt, inf.err = o.formats(true)
+	inf.fmt, inf.err = o.Formats(true)
 	return inf
 }
 
@@ -61,9 +62,9 @@ func (inf *Inferrer) Add(rec []byte) error {
 		return nil
 	}
 	switch inf.opts.Mode {
-	case FailFast:
-		return &RecordError{Record: rec, Err: ErrMalformed}
-	case Permissive:
+	case record.FailFast:
+		return &record.Error{Record: rec, Err: ErrMalformed}
+	case record.Permissive:
 		inf.corrupt = true
 	}
 	return nil

@@ -227,7 +227,7 @@ func setNulls(v *column.Vector, from, to int) {
 // truncate drops the rows from r on.
 func (nd *node) truncate(r int) {
 	v := nd.v
-	clearNulls(v.Nulls, r)
+	v.Nulls.ClearFrom(r)
 	for _, f := range nd.fields {
 		f.truncate(r)
 	}
@@ -238,47 +238,9 @@ func (nd *node) truncate(r int) {
 		return
 	}
 	nd.n = r
-	switch nd.phys {
-	case column.PhysBool:
-		v.Bool = v.Bool[:r]
-	case column.PhysI8:
-		v.I8 = v.I8[:r]
-	case column.PhysI16:
-		v.I16 = v.I16[:r]
-	case column.PhysI32:
-		v.I32 = v.I32[:r]
-	case column.PhysI64:
-		v.I64 = v.I64[:r]
-	case column.PhysI128:
-		v.I128 = v.I128[:r]
-	case column.PhysF32:
-		v.F32 = v.F32[:r]
-	case column.PhysF64:
-		v.F64 = v.F64[:r]
-	case column.PhysBytes:
-		v.Offsets = v.Offsets[:r+1]
-		v.Bytes = v.Bytes[:v.Offsets[r]]
-	case column.PhysList:
-		v.Offsets = v.Offsets[:r+1]
-	case column.PhysStruct:
-		if nd.typ.Kind == schema.CalendarInterval {
-			v.Children[0].I32 = v.Children[0].I32[:r]
-			v.Children[1].I32 = v.Children[1].I32[:r]
-			v.Children[2].I64 = v.Children[2].I64[:r]
-			for _, c := range v.Children {
-				clearNulls(c.Nulls, r)
-			}
-		}
+	if nd.phys != column.PhysStruct || nd.typ.Kind == schema.CalendarInterval {
+		v.Cut(r)
 	}
-}
-
-func clearNulls(b column.Bits, from int) {
-	w := from >> 6
-	if w >= len(b) {
-		return
-	}
-	b[w] &= 1<<(uint(from)&63) - 1
-	clear(b[w+1:])
 }
 
 // cutChildren drops the rows of the children of a list from n on.

@@ -1,6 +1,10 @@
 package json
 
-import "bytes"
+import (
+	"bytes"
+
+	"pipelines/tables/text"
+)
 
 // Reprint appends the first JSON value of rec without blanks, numbers and
 // escapes in their usual form, as Spark shows a value taken out of a text. ok
@@ -94,38 +98,7 @@ func (s *source) appendSpan(dst []byte, sp span) []byte {
 	if !sp.escaped && bytes.IndexByte(raw, '"') < 0 {
 		return append(append(append(dst, '"'), raw...), '"')
 	}
-	return AppendString(dst, unescape(nil, raw))
-}
-
-// AppendString appends text as a JSON string.
-func AppendString(dst, s []byte) []byte {
-	const digits = "0123456789ABCDEF"
-	dst = append(dst, '"')
-	from := 0
-	for i, c := range s {
-		if c >= ' ' && c != '"' && c != '\\' {
-			continue
-		}
-		dst = append(dst, s[from:i]...)
-		from = i + 1
-		switch c {
-		case '"', '\\':
-			dst = append(dst, '\\', c)
-		case '\n':
-			dst = append(dst, '\\', 'n')
-		case '\r':
-			dst = append(dst, '\\', 'r')
-		case '\t':
-			dst = append(dst, '\\', 't')
-		case '\b':
-			dst = append(dst, '\\', 'b')
-		case '\f':
-			dst = append(dst, '\\', 'f')
-		default:
-			dst = append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
-		}
-	}
-	return append(append(dst, s[from:]...), '"')
+	return text.AppendJSONString(dst, unescape(nil, raw))
 }
 
 // rescuer gathers the fields of a record that no column takes.
@@ -142,7 +115,7 @@ func (r *rescuer) add(d *Decoder, name string, i int) {
 	if r.any() {
 		r.buf = append(r.buf, ',')
 	}
-	r.buf = append(AppendString(r.buf, []byte(name)), ':')
+	r.buf = append(text.AppendJSONString(r.buf, []byte(name)), ':')
 	depth := d.depth
 	r.buf, _ = d.reprint(r.buf, i)
 	d.depth = depth
@@ -154,7 +127,7 @@ func (r *rescuer) write(nd *node, row int) {
 	v := nd.v
 	v.Bytes = append(append(v.Bytes, '{'), r.buf...)
 	if r.file != "" {
-		v.Bytes = AppendString(append(v.Bytes, `,"_file_path":`...), []byte(r.file))
+		v.Bytes = text.AppendJSONString(append(v.Bytes, `,"_file_path":`...), []byte(r.file))
 	}
 	v.Bytes = append(v.Bytes, '}')
 	v.Offsets = append(v.Offsets, int32(len(v.Bytes)))

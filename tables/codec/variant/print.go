@@ -40,7 +40,7 @@ func (w *walk) appendJSON(dst []byte, v Value, zone *text.Zone, depth int) []byt
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			dst = append(appendQuoted(dst, v.name(l, i)), ':')
+			dst = append(text.AppendJSONString(dst, v.name(l, i)), ':')
 			dst = w.appendJSON(dst, v.element(l, i), zone, depth+1)
 		}
 		return append(dst, '}')
@@ -55,7 +55,7 @@ func (w *walk) appendJSON(dst []byte, v Value, zone *text.Zone, depth int) []byt
 		}
 		return append(dst, ']')
 	case String:
-		return appendQuoted(dst, v.Str())
+		return text.AppendJSONString(dst, v.Str())
 	case Bool, Int, Decimal:
 		return v.AppendText(dst, zone)
 	case Double, Float:
@@ -139,35 +139,4 @@ func appendOffset(dst []byte, seconds int64) []byte {
 	}
 	h, m := seconds/3600, seconds/60%60
 	return append(dst, sign, byte('0'+h/10), byte('0'+h%10), ':', byte('0'+m/10), byte('0'+m%10))
-}
-
-// appendQuoted appends a text as a JSON string.
-func appendQuoted(dst, s []byte) []byte {
-	const digits = "0123456789ABCDEF"
-	dst = append(dst, '"')
-	from := 0
-	for i, c := range s {
-		if c >= ' ' && c != '"' && c != '\\' {
-			continue
-		}
-		dst = append(dst, s[from:i]...)
-		from = i + 1
-		switch c {
-		case '"', '\\':
-			dst = append(dst, '\\', c)
-		case '\n':
-			dst = append(dst, '\\', 'n')
-		case '\r':
-			dst = append(dst, '\\', 'r')
-		case '\t':
-			dst = append(dst, '\\', 't')
-		case '\b':
-			dst = append(dst, '\\', 'b')
-		case '\f':
-			dst = append(dst, '\\', 'f')
-		default:
-			dst = append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
-		}
-	}
-	return append(append(dst, s[from:]...), '"')
 }

@@ -3,7 +3,9 @@
 // without a byte-order mark.
 //
 // Reading order: Open (decompression), Reader.Lines (blocks of whole lines),
-// Reader.Records (one record at a time for other separators), Reader.All.
+// Reader.Records (one record at a time for other separators), Reader.All; Scan
+// and Infer, which show what is read to a format's decoder or inferrer;
+// RowWriter.
 //
 // Invariants: every byte of the file behind the mark is handed out once and in
 // order. A last line without an end gets a line feed, since a file that is

@@ -2,10 +2,13 @@ package csv
 
 import (
 	"context"
+	"errors"
 	"io"
+	"time"
 
 	"pipelines/spec/option"
 	codec "pipelines/tables/codec/csv"
+	"pipelines/tables/codec/record"
 	"pipelines/tables/format"
 	"pipelines/tables/format/block"
 	"pipelines/tables/schema"
@@ -56,7 +59,7 @@ func (Format) Fields() []option.Field {
 		{Name: "maxCharsPerColumn", Type: option.TypeInt, Default: "-1", Doc: "The longest value in bytes; -1 is no limit."},
 		word("unescapedQuoteHandling", "STOP_AT_DELIMITER", "How a stray quote inside quotes is read: STOP_AT_DELIMITER or RAISE_ERROR."),
 		{Name: "mode", Type: option.TypeEnum, Default: "PERMISSIVE", Values: []string{"PERMISSIVE", "DROPMALFORMED", "FAILFAST"}, Doc: "What happens to a malformed record."},
-		word("columnNameOfCorruptRecord", codec.DefaultCorruptColumn, "The column that gets the text of a malformed record."),
+		word("columnNameOfCorruptRecord", record.DefaultCorruptColumn, "The column that gets the text of a malformed record."),
 		flag("multiLine", "false", "Quoted values may have line breaks."),
 		word("lineSep", "", "What ends a record; any line break by default."),
 		{Name: "samplingRatio", Type: option.TypeNumber, Default: "1", Doc: "The part of the records that inference looks at."},
@@ -66,17 +69,21 @@ func (Format) Fields() []option.Field {
 	}
 }
 
-func options(spec format.ReadSpec) (codec.Options, error) {
-	o, err := codec.ParseOptions(spec.Options)
+func options(opts map[string]string, session *time.Location) (codec.Options, error) {
+	o, err := codec.ParseOptions(opts)
 	if o.Zone == nil {
-		o.Zone = text.NewZone(spec.Location)
+		o.Zone = text.NewZone(session)
+	}
+	switch o.LineSep {
+	case "\n", "\r\n", "\r": // as any line break
+		o.LineSep = ""
 	}
 	return o, err
 }
 
 // Open starts reading one file.
 func (Format) Open(_ context.Context, in format.Input, spec format.ReadSpec) (format.Scanner, error) {
-	o, err := options(spec)
+	o, err := options(spec.Options, spec.Location)
 	if err != nil {
 		return nil, err
 	}
@@ -84,72 +91,59 @@ func (Format) Open(_ context.Context, in format.Input, spec format.ReadSpec) (fo
 	if err != nil {
 		return nil, err
 	}
-	r, err := block.Open(in)
-	if err != nil {
-		return nil, err
-	}
 	dec.StartFile(spec.CaseSensitive)
-	return &scanner{r: r, dec: dec, spec: spec, opts: o, name: in.Name, rows: limit(spec)}, nil
+	return block.Scan(in, spec, o.Options, decoder{dec})
+}
+
+// decoder tells a wrong header as an error of the file.
+type decoder struct{ *codec.Decoder }
+
+func (d decoder) DecodeLines(b []byte, from, end, limit int) (int, error) {
+	at, err := d.Decoder.DecodeLines(b, from, end, limit)
+	return at, fileError(err)
+}
+
+func (d decoder) DecodeRecord(rec []byte) error { return fileError(d.DecodeLine(rec)) }
+
+func (d decoder) DecodeWhole(b []byte, from, limit int) (int, error) {
+	at, err := d.DecodeRecords(b, from, limit)
+	return at, fileError(err)
+}
+
+func fileError(err error) error {
+	if h, ok := errors.AsType[*codec.HeaderError](err); ok {
+		return &format.RecordError{Line: 1, Class: "CSV_HEADER_MISMATCH", Err: h}
+	}
+	return err
 }
 
 // Infer finds the columns of the files; names come from the first record.
 func (Format) Infer(ctx context.Context, files []format.Input, spec format.ReadSpec) (schema.Schema, error) {
-	o, err := options(spec)
+	o, err := options(spec.Options, spec.Location)
 	if err != nil {
 		return schema.Schema{}, err
 	}
-	inf := codec.NewInferrer(o)
-	for _, in := range files {
-		if err := ctx.Err(); err != nil {
-			return schema.Schema{}, err
-		}
-		if err := inferFile(inf, in, o); err != nil {
-			return schema.Schema{}, err
-		}
-	}
-	return inf.Schema()
+	return block.Infer(ctx, files, block.LayoutOf(o.Options), codec.NewInferrer(o))
 }
 
-func inferFile(inf *codec.Inferrer, in format.Input, o codec.Options) (err error) {
-	r, err := block.Open(in)
+// Create starts writing one file.
+func (Format) Create(w io.Writer, spec format.WriteSpec) (format.Writer, error) {
+	o, err := options(spec.Options, spec.Location)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer func() {
-		if e := r.Close(); err == nil {
-			err = e
-		}
-	}()
-	inf.StartFile()
-	for {
-		switch {
-		case o.MultiLine:
-			b, err := r.All()
-			if err == nil {
-				inf.AddRecords(b.Buf[b.From:b.End])
-			}
-			return err
-		case custom(o.LineSep):
-			rec, _, err := r.Records([]byte(o.LineSep))
-			if err == io.EOF {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			inf.AddLine(rec)
-		default:
-			b, err := r.Lines()
-			if err == io.EOF {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			inf.AddLines(b.Buf[b.From:b.End])
+	for _, f := range spec.Schema.Fields {
+		if f.Type.IsNested() || f.Type.Kind == schema.Variant {
+			return nil, &codec.TypeError{Type: f.Type}
 		}
 	}
+	enc, err := codec.NewEncoder(o)
+	if err != nil {
+		return nil, err
+	}
+	out, err := block.NewRowWriter(w, enc, spec.Options["compression"], spec.Options["linesep"])
+	if err == nil && o.Header {
+		err = out.WriteRecord(enc.AppendHeader(nil, spec.Schema.Names()))
+	}
+	return out, err
 }
-
-// custom reports a separator that is no usual line break.
-func custom(sep string) bool { return sep != "" && sep != "\n" && sep != "\r\n" && sep != "\r" }

@@ -122,3 +122,8 @@ func TestWriteAndReadBack(t *testing.T) {
 		t.Errorf("%s %v", out, err)
 	}
 }
+
+// TestFields decodes the option list.
+func TestFields(t *testing.T) {
+	formattest.Fields(t, New(), map[string]string{"encoding": "UTF-8", "COMPRESSION": "gzip"})
+}

@@ -12,6 +12,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"pipelines/spec/option"
 	"pipelines/tables/column"
 	"pipelines/tables/format"
 	"pipelines/tables/schema"
@@ -365,4 +366,25 @@ func WriteAll(f format.Format, in format.Input, spec format.ReadSpec, options ma
 		return nil, err
 	}
 	return out.Bytes(), s.Close()
+}
+
+// Fields decodes the option list of a format with its defaults, with good
+// values and with an unknown option.
+func Fields(t *testing.T, f format.Format, good map[string]string) {
+	t.Helper()
+	set := option.NewSet("format "+f.Name(), f.Fields()...)
+	if _, list := set.Decode(nil, option.Context{}); len(list) > 0 {
+		t.Error(list)
+	}
+	if _, list := set.Decode(option.FromMap(good), option.Context{}); len(list) > 0 {
+		t.Error(list)
+	}
+	if _, list := set.Decode(option.FromMap(map[string]string{"nope": "1"}), option.Context{}); len(list) == 0 {
+		t.Error("an unknown option is taken")
+	}
+	for _, field := range f.Fields() {
+		if field.Doc == "" {
+			t.Errorf("%s has no doc", field.Name)
+		}
+	}
 }

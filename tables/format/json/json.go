@@ -2,10 +2,13 @@ package json
 
 import (
 	"context"
+	"errors"
 	"io"
+	"time"
 
 	"pipelines/spec/option"
 	codec "pipelines/tables/codec/json"
+	"pipelines/tables/codec/record"
 	"pipelines/tables/format"
 	"pipelines/tables/format/block"
 	"pipelines/tables/schema"
@@ -31,7 +34,7 @@ func (Format) Fields() []option.Field {
 	}
 	return []option.Field{
 		{Name: "mode", Type: option.TypeEnum, Default: "PERMISSIVE", Values: []string{"PERMISSIVE", "DROPMALFORMED", "FAILFAST"}, Doc: "What happens to a malformed record."},
-		word("columnNameOfCorruptRecord", codec.DefaultCorruptColumn, "The column that gets the text of a malformed record."),
+		word("columnNameOfCorruptRecord", record.DefaultCorruptColumn, "The column that gets the text of a malformed record."),
 		word("rescuedDataColumn", "", "The column that gets fields which the schema has not, or which do not fit, as JSON."),
 		flag("multiLine", "false", "A file is one JSON value that may have line breaks."),
 		word("lineSep", "", "What ends a record; any line break by default."),
@@ -60,17 +63,17 @@ func (Format) Fields() []option.Field {
 }
 
 // options reads the user's options; the zone defaults to the session's.
-func options(spec format.ReadSpec) (codec.Options, error) {
-	o, err := codec.ParseOptions(spec.Options)
+func options(opts map[string]string, session *time.Location) (codec.Options, error) {
+	o, err := codec.ParseOptions(opts)
 	if o.Zone == nil {
-		o.Zone = text.NewZone(spec.Location)
+		o.Zone = text.NewZone(session)
 	}
 	return o, err
 }
 
 // Open starts reading one file.
 func (Format) Open(_ context.Context, in format.Input, spec format.ReadSpec) (format.Scanner, error) {
-	o, err := options(spec)
+	o, err := options(spec.Options, spec.Location)
 	if err != nil {
 		return nil, err
 	}
@@ -80,72 +83,59 @@ func (Format) Open(_ context.Context, in format.Input, spec format.ReadSpec) (fo
 	}
 	dec.Declare(spec.Declared.Type())
 	dec.SetFile(in.Name)
-	r, err := block.Open(in)
-	if err != nil {
-		return nil, err
+	return block.Scan(in, spec, o.Options, decoder{dec})
+}
+
+type decoder struct{ *codec.Decoder }
+
+func (d decoder) DecodeRecord(rec []byte) error {
+	_, err := d.DecodeRows(rec, 0)
+	return err
+}
+
+// DecodeWhole decodes the file as one value, of which the rows of an array
+// come batch by batch (but with DROPMALFORMED all at once).
+func (d decoder) DecodeWhole(b []byte, from, limit int) (int, error) {
+	var err error
+	if d.Pending() {
+		err = d.Resume()
+	} else {
+		_, err = d.DecodeRows(b[from:], limit)
 	}
-	return &scanner{r: r, dec: dec, spec: spec, opts: o, name: in.Name, rows: limit(spec), sep: []byte(o.LineSep)}, nil
+	if e, ok := errors.AsType[*record.Error](err); ok {
+		e.Offset += from
+	}
+	if d.Pending() {
+		return from, err
+	}
+	return len(b), err
 }
 
 // Infer finds the schema of the records of all files.
 func (Format) Infer(ctx context.Context, files []format.Input, spec format.ReadSpec) (schema.Schema, error) {
-	o, err := options(spec)
+	o, err := options(spec.Options, spec.Location)
 	if err != nil {
 		return schema.Schema{}, err
 	}
-	inf := codec.NewInferrer(o)
-	for _, in := range files {
-		if err := ctx.Err(); err != nil {
-			return schema.Schema{}, err
-		}
-		if err := inferFile(inf, in, o); err != nil {
-			return schema.Schema{}, err
-		}
-	}
-	return inf.Schema()
+	return block.Infer(ctx, files, block.LayoutOf(o.Options), inferrer{codec.NewInferrer(o)})
 }
 
-func inferFile(inf *codec.Inferrer, in format.Input, o codec.Options) (err error) {
-	r, err := block.Open(in)
+type inferrer struct{ *codec.Inferrer }
+
+func (inferrer) StartFile() {}
+
+func (i inferrer) AddRecord(rec []byte) error { return i.Add(rec) }
+func (i inferrer) AddWhole(b []byte) error    { return i.Add(b) }
+
+// Create starts writing one file of JSON lines.
+func (Format) Create(w io.Writer, spec format.WriteSpec) (format.Writer, error) {
+	o, err := options(spec.Options, spec.Location)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer func() {
-		if e := r.Close(); err == nil {
-			err = e
-		}
-	}()
-	if o.MultiLine {
-		b, err := r.All()
-		if err == nil {
-			err = inf.Add(b.Buf[b.From:b.End])
-		}
-		return err
+	enc, err := codec.NewEncoder(spec.Schema.Type(), o)
+	if err != nil {
+		return nil, err
 	}
-	if o.LineSep != "" {
-		for {
-			rec, _, err := r.Records([]byte(o.LineSep))
-			if err == io.EOF {
-				return nil
-			}
-			if err == nil {
-				err = inf.Add(rec)
-			}
-			if err != nil {
-				return err
-			}
-		}
-	}
-	for {
-		b, err := r.Lines()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if err := inf.AddLines(b.Buf[b.From:b.End]); err != nil {
-			return err
-		}
-	}
+	return block.NewRowWriter(w, enc, spec.Options["compression"], o.LineSep)
 }

@@ -145,3 +145,8 @@ func TestWriteAndReadBack(t *testing.T) {
 		}
 	}
 }
+
+// TestFields decodes the option list.
+func TestFields(t *testing.T) {
+	formattest.Fields(t, New(), map[string]string{"encoding": "UTF-8", "COMPRESSION": "gzip"})
+}

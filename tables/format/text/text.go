@@ -150,57 +150,24 @@ func (s *scanner) Counts() format.Counts {
 // Close closes the file.
 func (s *scanner) Close() error { return s.r.Close() }
 
-// writer writes one file.
-type writer struct {
-	out  *block.Writer
-	buf  []byte
-	sep  string
-	rows int64
-}
-
 // Create starts writing one file.
 func (Format) Create(w io.Writer, spec format.WriteSpec) (format.Writer, error) {
 	if len(spec.Schema.Fields) != 1 || spec.Schema.Fields[0].Type.Kind != schema.String {
 		return nil, fmt.Errorf("text files have one column of type STRING, not %s", spec.Schema.DDL())
 	}
-	out, err := block.NewWriter(w, spec.Options["compression"])
-	if err != nil {
-		return nil, err
-	}
-	sep := spec.Options["linesep"]
-	if sep == "" {
-		sep = "\n"
-	}
-	return &writer{out: out, sep: sep}, nil
+	return block.NewRowWriter(w, encoder{}, spec.Options["compression"], spec.Options["linesep"])
 }
 
-// Write adds the selected rows of b; a null is an empty line.
-func (w *writer) Write(b *column.Batch) error {
-	w.buf = w.buf[:0]
-	for k := range b.Rows() {
-		i := k
-		if b.Sel != nil {
-			i = int(b.Sel[k])
-		}
-		v := b.Cols[0]
-		for v.Dict != nil && !v.IsNull(i) {
-			v, i = v.Dict, int(v.Index[i])
-		}
-		if !v.IsNull(i) {
-			w.buf = append(w.buf, v.Str(i)...)
-		}
-		w.buf = append(w.buf, w.sep...)
+// encoder writes the one column's text; a null is an empty line.
+type encoder struct{}
+
+func (encoder) AppendRow(dst []byte, cols []*column.Vector, i int) []byte {
+	v := cols[0]
+	for v.Dict != nil && !v.IsNull(i) {
+		v, i = v.Dict, int(v.Index[i])
 	}
-	w.rows += int64(b.Rows())
-	_, err := w.out.Write(w.buf)
-	return err
-}
-
-// Size returns the bytes written so far.
-func (w *writer) Size() int64 { return w.out.Size() }
-
-// Close finishes the file.
-func (w *writer) Close() (format.FileStats, error) {
-	err := w.out.Close()
-	return format.FileStats{Rows: w.rows, Bytes: w.out.Size()}, err
+	if v.IsNull(i) {
+		return dst
+	}
+	return append(dst, v.Str(i)...)
 }

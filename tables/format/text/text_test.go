@@ -23,3 +23,8 @@ func TestRows(t *testing.T) {
 		t.Errorf("%q %v", out, err)
 	}
 }
+
+// TestFields decodes the option list.
+func TestFields(t *testing.T) {
+	formattest.Fields(t, New(), map[string]string{"encoding": "UTF-8", "COMPRESSION": "gzip"})
+}
