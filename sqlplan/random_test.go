@@ -38,6 +38,8 @@ type generator struct {
 	// twoValued leaves IN (query) out: as in Spark, its value is false where it
 	// is unknown, which shows everywhere but in a filter.
 	twoValued bool
+	// failing makes expressions that fail for some rows, most of them guarded.
+	failing bool
 }
 
 var randomSchemas = map[string]schema.Schema{
@@ -80,6 +82,12 @@ func (g *generator) table(alias string) source {
 	s := source{sql: name + " AS " + alias, rows: g.tables[name], text: map[int]bool{2: true}}
 	for _, f := range randomSchemas[name].Fields {
 		s.names = append(s.names, alias+"."+f.Name)
+	}
+	if g.failing && g.r.IntN(3) == 0 {
+		i := g.r.IntN(2) // all that reads the table may divide by the column
+		where := []string{"%s <> 0", "CASE WHEN %s <> 0 THEN true END"}[g.r.IntN(2)]
+		s.sql = fmt.Sprintf("(SELECT * FROM %s WHERE "+where+") AS %s", name, randomSchemas[name].Fields[i].Name, alias)
+		s.rows = filtered(s.rows, compare("<>", columnOf(s, i), integer(0)))
 	}
 	return s
 }
@@ -168,6 +176,9 @@ func (g *generator) number(s source, depth int) scalar {
 		return g.intColumn(s)
 	}
 	x, y := g.number(s, depth-1), g.number(s, depth-1)
+	if g.failing && g.r.IntN(2) == 0 {
+		return g.division(s, x)
+	}
 	switch g.r.IntN(5) {
 	case 0:
 		return arithmetic("+", x, y, func(a, b int64) int64 { return a + b })
@@ -235,9 +246,12 @@ func compare(op string, x, y scalar) scalar {
 
 func both(op string, x, y scalar) scalar {
 	return scalar{"(" + x.sql + " " + op + " " + y.sql + ")", func(t tuple) any {
-		a, b := x.eval(t), y.eval(t)
-		decides := op == "OR"
-		if a == decides || b == decides {
+		a, decides := x.eval(t), op == "OR"
+		if a == decides {
+			return decides
+		}
+		b := y.eval(t)
+		if b == decides {
 			return decides
 		}
 		if a == nil || b == nil {
@@ -258,6 +272,9 @@ func negated(x scalar) scalar {
 
 // cond is a random condition.
 func (g *generator) cond(s source, depth int) scalar {
+	if g.failing && g.r.IntN(3) == 0 {
+		return g.guarded(s)
+	}
 	ops := []string{"=", "<>", "<", "<=", ">", ">=", "<=>"}
 	if depth == 0 {
 		return compare(ops[g.r.IntN(len(ops))], g.number(s, 1), g.number(s, 0))

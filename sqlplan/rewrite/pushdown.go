@@ -199,8 +199,8 @@ func (c *Context) pushUnion(m *logical.Union, conds []logical.Expr) logical.Node
 	return filtered(u, stay)
 }
 
-// pushJoin gives each side the conditions that concern it alone, those of an
-// inner join's own condition included.
+// pushJoin gives each side the conditions that concern it alone, those of the
+// join's own condition included where rows without a match are not kept.
 func (c *Context) pushJoin(j *logical.Join, conds []logical.Expr) logical.Node {
 	left, right := setOf(j.Left.Output()), setOf(j.Right.Output())
 	toLeft, toRight := false, false
@@ -234,18 +234,19 @@ func (c *Context) pushJoin(j *logical.Join, conds []logical.Expr) logical.Node {
 		}
 	}
 	m := *j
-	if j.Type == logical.InnerJoin || j.Type == logical.CrossJoin {
-		var own []logical.Expr
-		all := logical.Conjuncts(j.Cond)
-		if j.State == nil {
-			// A condition over both sides belongs to the join.
-			all, stay = append(append([]logical.Expr(nil), all...), joinable(stay)...), notJoinable(stay)
+	all := logical.Conjuncts(j.Cond)
+	if inner := j.Type == logical.InnerJoin || j.Type == logical.CrossJoin; inner && j.State == nil {
+		// A condition over both sides belongs to the join.
+		all, stay = append(append([]logical.Expr(nil), all...), joinable(stay)...), notJoinable(stay)
+	}
+	toLeft, toRight = ownSides(j)
+	var own []logical.Expr
+	for _, e := range all {
+		if !move(e) {
+			own = append(own, e)
 		}
-		for _, e := range all {
-			if !move(e) {
-				own = append(own, e)
-			}
-		}
+	}
+	if len(own) < len(all) || len(all) > len(logical.Conjuncts(j.Cond)) {
 		m.Cond = logical.Conjunction(own)
 	}
 	if len(l) == 0 && len(r) == 0 && m.Cond == j.Cond {
@@ -253,6 +254,26 @@ func (c *Context) pushJoin(j *logical.Join, conds []logical.Expr) logical.Node {
 	}
 	m.Left, m.Right = c.push(j.Left, l), c.push(j.Right, r)
 	return filtered(logical.SplitJoin(&m), stay)
+}
+
+// ownSides says which sides may be filtered by conditions of ON. What a join of
+// streams keeps in its state is not changed.
+func ownSides(j *logical.Join) (left, right bool) {
+	switch {
+	case j.Type == logical.InnerJoin, j.Type == logical.CrossJoin:
+		return true, true
+	case j.State != nil, j.NullAware:
+		return false, false
+	}
+	switch j.Type {
+	case logical.SemiJoin:
+		return true, true
+	case logical.LeftJoin, logical.AntiJoin, logical.MarkJoin, logical.SingleJoin:
+		return false, true
+	case logical.RightJoin:
+		return true, false
+	}
+	return false, false
 }
 
 // inJoin reports a condition of WHERE that may become one of the join.

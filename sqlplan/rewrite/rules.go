@@ -16,6 +16,7 @@ var rules = []Rule{
 	{Name: "fold", Apply: fold},
 	{Name: "pushdown", Apply: pushFilters, Needed: true},
 	{Name: "joinkeys", Apply: joinKeys, Needed: true},
+	{Name: "inference", Apply: infer},
 	{Name: "prune", Apply: prune},
 	{Name: "collapse", Apply: collapse},
 	{Name: "fields", Apply: pruneFields},
