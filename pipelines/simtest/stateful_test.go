@@ -23,6 +23,10 @@ var statefulPlans = []struct{ name, doc string }{
 	{"dedup", "streaming_tables:\n  - name: out\n    deduplicate: {keys: [id]}\n    sql: SELECT id, k FROM STREAM(raw)\n"},
 	{"dedup within", "streaming_tables:\n  - name: out\n    deduplicate: {keys: [id], within_watermark: true}\n    sql: SELECT id, ts FROM STREAM(raw) WATERMARK ts DELAY OF INTERVAL 4 SECONDS\n"},
 	{"join", streaming("SELECT a.id AS a, b.id AS b, a.v AS v FROM (SELECT * FROM STREAM(raw) WATERMARK ts DELAY OF INTERVAL 3 SECONDS WHERE k = 'a') a LEFT JOIN (SELECT * FROM STREAM(raw) WATERMARK ts DELAY OF INTERVAL 3 SECONDS WHERE k <> 'a') b ON a.v = b.v AND b.ts BETWEEN a.ts - INTERVAL 4 SECONDS AND a.ts + INTERVAL 4 SECONDS")},
+	{"join full", streaming("SELECT a.id AS a, b.id AS b FROM (SELECT * FROM STREAM(raw) WATERMARK ts DELAY OF INTERVAL 3 SECONDS WHERE k = 'a') a FULL JOIN (SELECT * FROM STREAM(raw) WATERMARK ts DELAY OF INTERVAL 3 SECONDS WHERE k <> 'a') b ON a.v = b.v AND b.ts BETWEEN a.ts - INTERVAL 4 SECONDS AND a.ts + INTERVAL 4 SECONDS")},
+	{"first rows", streaming("SELECT id, v, ts FROM (SELECT *, row_number() OVER (PARTITION BY v ORDER BY ts) AS rn FROM STREAM(raw) WATERMARK ts DELAY OF INTERVAL 5 SECONDS) WHERE rn = 1")},
+	{"chained", streaming("SELECT window(window_time(w), '20 seconds').start AS s, n, count(*) AS c FROM (SELECT window(ts, '10 seconds') AS w, v, count(*) AS n FROM STREAM(raw) WATERMARK ts DELAY OF INTERVAL 5 SECONDS GROUP BY window(ts, '10 seconds'), v) GROUP BY window(window_time(w), '20 seconds'), n")},
+	{"panes", streaming("SELECT window.start AS s, k, v % 3 AS m, count(id) AS n, sum(v) AS t FROM STREAM(raw) WATERMARK ts DELAY OF INTERVAL 5 SECONDS GROUP BY window(ts, '10 seconds', '1 second'), k, v % 3")},
 	{"keyed", "streaming_tables:\n  - name: out\n    output_mode: update\n    keys: [k]\n    sql: SELECT k, count(*) AS n, sum(v) AS t FROM STREAM(raw) GROUP BY k\n"},
 }
 
@@ -71,9 +75,12 @@ func TestStateEquality(t *testing.T) {
 			lanes := s.build(t)
 			run(t, lanes, pipelines.RunOptions{Lanes: 3, BatchRows: 2})
 			compare(t, "lanes", rows(t, lanes, "out"), wanted)
+			many := s.build(t)
+			run(t, many, pipelines.RunOptions{Lanes: 40})
+			compare(t, "many lanes", rows(t, many, "out"), wanted)
 			stopped := s.build(t)
 			for n := range 9 {
-				stopAfter(t, stopped, 1, pipelines.RunOptions{Lanes: 1 + n%4, BatchRows: 1 + 7*n})
+				stopAfter(t, stopped, 1, pipelines.RunOptions{Lanes: 1 + n*3%5, BatchRows: 1 + 7*n})
 			}
 			run(t, stopped, pipelines.RunOptions{})
 			compare(t, "stopped", rows(t, stopped, "out"), wanted)

@@ -118,14 +118,15 @@ func (a *aggregate) close() {
 	}
 }
 
-func (a *aggregate) take(_ int, b *column.Batch, vecs []*column.Vector, rows []int32) error {
+func (a *aggregate) take(x *dealt) error {
+	rows := x.rows
 	if a.state != nil {
-		rows = a.state.onTime(vecs, rows)
+		rows = a.state.onTime(x.vecs, rows)
 	}
 	if len(rows) == 0 {
 		return nil
 	}
-	return a.fold(b.Len, vecs, rows)
+	return a.fold(x.b.Len, x.vecs, rows)
 }
 
 // fold finds the groups of rows and updates all aggregates.

@@ -2,7 +2,6 @@ package operator
 
 import (
 	"encoding/binary"
-	"sync"
 
 	"pipelines/sqlplan/logical"
 	"pipelines/tables/column"
@@ -11,26 +10,22 @@ import (
 // dedup passes the first row of each key. Over a stream the keys are state:
 // rows that are late by their event time are dropped first; a key goes when
 // its event time is among its columns and passes, or, within the watermark,
-// at the event time of its first row plus the delay.
+// at the event time of its first row plus the delay. It is one part of an
+// exchange.
 type dedup struct {
 	p      *Plan
 	mem    *memory
-	out    port
 	n      *logical.Deduplicate
-	cols   []int // of the input
-	time   int   // event-time column of the input, -1 for none
-	inKey  bool  // the event time is a key
+	nkeys  int
+	time   int  // event-time column of the input, -1 for none
+	inKey  bool // the event time is a key
 	stream bool
 	delay  int64
-	drop   bool
-	sel    [][]int32
 
 	timed       bool
 	late, evict int64
 
-	mu     sync.Mutex // guards below
 	table  *groupTable
-	keys   []*column.Vector
 	groups []int32
 	until  []int64 // by group; noExpiry when it stays
 	alive  column.Bits
@@ -48,27 +43,43 @@ const noExpiry = int64(1<<63 - 1)
 func (bd *builder) deduplicate(node logical.Node, out port) (port, watermarked, error) {
 	n := node.(*logical.Deduplicate)
 	in := n.Input.Output()
-	d := &dedup{p: bd.p, out: out, n: n, time: -1, drop: bd.drop, sel: make([][]int32, bd.env.Lanes)}
-	d.stream = n.Input.Streaming() && n.State != nil
-	for _, k := range n.Keys {
-		d.cols = append(d.cols, logical.IndexOf(in, k))
+	keys := in
+	if len(n.Keys) > 0 {
+		keys = nil
 	}
-	if len(n.Keys) == 0 {
-		for i := range in {
-			d.cols = append(d.cols, i)
+	for _, k := range n.Keys {
+		keys = append(keys, in[logical.IndexOf(in, k)])
+	}
+	x := bd.exchange(out, len(keys))
+	spec := inletSpec{attrs: in, keys: firstN(len(keys)), used: len(keys), time: -1}
+	for _, k := range keys {
+		spec.exprs = append(spec.exprs, k.Ref())
+	}
+	var to []taker
+	for range x.outlets {
+		d := bd.dedupPart(n, keys)
+		spec.time, to = d.time, append(to, d)
+		if d.stream {
+			x.add(d, d)
+		} else {
+			x.add(d, nil)
 		}
 	}
-	var keys []logical.Attr
-	for _, c := range d.cols {
-		keys = append(keys, in[c])
-	}
+	i, err := bd.inlet(x, spec, to)
+	return i, bd.watermarked(x), err
+}
+
+func (bd *builder) dedupPart(n *logical.Deduplicate, keys []logical.Attr) *dedup {
+	in := n.Input.Output()
+	d := &dedup{p: bd.p, n: n, nkeys: len(keys), time: -1}
+	d.stream = n.Input.Streaming() && n.State != nil
 	if d.stream && n.State.EventTime >= 0 {
 		d.time = logical.IndexOf(in, n.State.EventTime)
 		if d.time >= 0 {
 			d.delay = max(in[d.time].Watermark, 0)
 		}
-		for _, c := range d.cols {
-			d.inKey = d.inKey || c == d.time
+		for _, k := range keys {
+			d.inKey = d.inKey || d.time >= 0 && k.ID == in[d.time].ID
 		}
 	}
 	d.table = newGroupTable(typesOf(keys))
@@ -77,11 +88,7 @@ func (bd *builder) deduplicate(node logical.Node, out port) (port, watermarked, 
 	}
 	bd.add(d)
 	d.mem = bd.memory(label("deduplicate", n.State))
-	if !d.stream {
-		return d, nil, nil
-	}
-	bd.p.state = append(bd.p.state, d)
-	return d, d, nil
+	return d
 }
 
 func (d *dedup) setWatermarks(late, evict int64, ok bool) { d.late, d.evict, d.timed = late, evict, ok }
@@ -107,62 +114,36 @@ func (d *dedup) begin(*stepState) error {
 
 func (d *dedup) close() {}
 
-func (d *dedup) push(lane int, b *column.Batch) error {
-	keep, err := d.first(lane, b)
-	if err != nil || len(keep) == 0 {
-		return err
-	}
-	nb := selected(d.p.env.Pool, b, keep)
-	defer nb.Release()
-	return d.out.push(lane, nb)
-}
-
-// first lists the rows that pass.
-func (d *dedup) first(lane int, b *column.Batch) ([]int32, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.keys = d.keys[:0]
-	for _, c := range d.cols {
-		d.keys = append(d.keys, b.Cols[c])
-	}
-	used := d.keys
-	if d.time >= 0 {
-		used = append(used[:len(used):len(used)], b.Cols[d.time])
-	}
-	rows, err := d.p.usable(used, b, &d.sel[lane], d.drop)
-	if err != nil {
-		return nil, err
-	}
-	if rows == nil {
-		d.sel[lane] = identity(b.Len, d.sel[lane])
-		rows = rowsOf(b, d.sel[lane])
-	}
+// take passes the first rows of keys.
+func (d *dedup) take(x *dealt) error {
+	rows, b := x.rows, x.b
 	if d.time >= 0 && d.timed {
+		all := len(rows)
 		rows = onTime(b.Cols[d.time], rows, d.late)
-		d.counts.LateRows += int64(b.Rows() - len(rows))
+		d.counts.LateRows += int64(all - len(rows))
 	}
 	d.groups = grow(d.groups, len(rows))
-	d.table.assign(d.keys, rows, d.groups)
+	d.table.assign(x.vecs[:d.nkeys], rows, d.groups)
 	if err := d.mem.must(d.table.bytes()); err != nil {
-		return nil, err
+		return err
 	}
 	fresh := d.table.fresh
-	keep := make([]int32, 0, len(fresh))
+	passed := int64(len(fresh))
 	for k, g := range d.groups {
 		if len(fresh) == 0 || g != fresh[0] {
 			continue
 		}
 		fresh = fresh[1:]
-		keep = append(keep, rows[k])
+		x.keep = append(x.keep, rows[k])
 		if d.stream {
 			d.remember(g, d.expiryOf(b, int(rows[k])))
 			d.log.touch(g)
 			d.idle.touch(g)
 		}
 	}
-	d.counts.Updated += int64(len(keep))
-	d.counts.Duplicates += int64(len(rows) - len(keep))
-	return keep, nil
+	d.counts.Updated += passed
+	d.counts.Duplicates += int64(len(rows)) - passed
+	return nil
 }
 
 // onTime returns the rows that are not late; rows without a time are not.
@@ -227,7 +208,7 @@ func (d *dedup) end() error {
 	if !d.stream {
 		d.table.reset()
 	}
-	return d.out.end()
+	return nil
 }
 
 func (d *dedup) forget(g int32) {

@@ -43,10 +43,18 @@ type exchange struct {
 // ender is a part as the exchange ends it; its output has no end.
 type ender interface{ end() error }
 
-// taker takes rows of one input of a part, whose lock is held: vecs are the
-// inlet's expressions over b.
-type taker interface {
-	take(lane int, b *column.Batch, vecs []*column.Vector, rows []int32) error
+// taker takes rows of one input of a part, whose lock is held.
+type taker interface{ take(x *dealt) error }
+
+// dealt are rows of a batch that a part takes.
+type dealt struct {
+	lane int
+	b    *column.Batch
+	vecs []*column.Vector // the inlet's expressions over b
+	rows []int32
+	// keep is where a part adds the rows of b that pass as they are: what all
+	// parts pass of a batch is pushed at once, in the order of the batch.
+	keep []int32
 }
 
 // partState is the state of a part.
@@ -119,11 +127,13 @@ type inletSpec struct {
 
 // inletLane is the scratch of one lane.
 type inletLane struct {
-	sel  []int32
-	keys []*column.Vector
-	kb   keyBatch
-	rows [][]int32 // by part
-	held []*column.Batch
+	sel    []int32
+	keys   []*column.Vector
+	kb     keyBatch
+	byPart [][]int32 // rows
+	held   []*column.Batch
+	marks  []bool
+	dealt
 }
 
 // exchange makes an exchange without parts; an operator without a key has one.
@@ -161,7 +171,7 @@ func (bd *builder) inlet(x *exchange, spec inletSpec, to []taker) (*inlet, error
 	}
 	in.hash = newGroupTable(exprTypes(keys))
 	for i := range in.lanes {
-		in.lanes[i].rows = make([][]int32, len(x.parts))
+		in.lanes[i].byPart = make([][]int32, len(x.parts))
 	}
 	x.want++
 	return in, nil
@@ -219,35 +229,68 @@ func (in *inlet) push(lane int, b *column.Batch) error {
 		rows = rowsOf(b, l.sel)
 	}
 	in.x.rows.Add(int64(len(rows)))
+	l.dealt = dealt{lane: lane, b: b, vecs: vecs, rows: rows, keep: l.keep[:0]}
 	if in.x.narrow {
-		return in.hand(lane, 0, b, vecs, rows)
+		if err := in.hand(l, 0); err != nil {
+			return err
+		}
+		return in.pass(l)
 	}
-	in.deal(l, vecs, rows)
+	in.deal(l)
 	for k := range in.to {
 		part := (lane + k) % len(in.to)
-		if len(l.rows[part]) == 0 {
+		if l.rows = l.byPart[part]; len(l.rows) == 0 {
 			continue
 		}
-		if err := in.hand(lane, part, b, vecs, l.rows[part]); err != nil {
+		if err := in.hand(l, part); err != nil {
 			return err
 		}
 	}
-	return nil
+	return in.pass(l)
+}
+
+// pass pushes the rows that the parts have kept.
+func (in *inlet) pass(l *inletLane) error {
+	if len(l.keep) == 0 {
+		return nil
+	}
+	if !in.x.narrow {
+		l.order()
+	}
+	nb := selected(in.x.p.env.Pool, l.b, l.keep)
+	defer nb.Release()
+	return in.x.out.push(l.lane, nb)
+}
+
+// order puts the rows kept back into the order of the batch.
+func (l *inletLane) order() {
+	l.marks = grow(l.marks, l.b.Len)
+	clear(l.marks)
+	for _, r := range l.keep {
+		l.marks[r] = true
+	}
+	l.keep = l.keep[:0]
+	for r, kept := range l.marks {
+		if kept {
+			l.keep = append(l.keep, int32(r))
+		}
+	}
 }
 
 // deal sorts rows by the part that owns the group of their key.
-func (in *inlet) deal(l *inletLane, vecs []*column.Vector, rows []int32) {
+func (in *inlet) deal(l *inletLane) {
+	rows := l.rows
 	l.keys = l.keys[:0]
 	for _, k := range in.keys {
-		l.keys = append(l.keys, vecs[k])
+		l.keys = append(l.keys, l.vecs[k])
 	}
-	for i := range l.rows {
-		l.rows[i] = l.rows[i][:0]
+	for i := range l.byPart {
+		l.byPart[i] = l.byPart[i][:0]
 	}
-	n := uint64(len(l.rows))
+	n := uint64(len(l.byPart))
 	for k, h := range in.hash.hashKeys(&l.kb, l.keys, rows) {
 		part := h >> 56 * n / keyGroups
-		l.rows[part] = append(l.rows[part], rows[k])
+		l.byPart[part] = append(l.byPart[part], rows[k])
 	}
 }
 
@@ -255,11 +298,11 @@ func (in *inlet) deal(l *inletLane, vecs []*column.Vector, rows []int32) {
 func (x *exchange) partOf(group uint8) int { return int(group) * len(x.parts) / keyGroups }
 
 // hand gives rows to a part and pushes what it gives out.
-func (in *inlet) hand(lane, part int, b *column.Batch, vecs []*column.Vector, rows []int32) error {
-	o, l := in.x.outlets[part], &in.lanes[lane]
+func (in *inlet) hand(l *inletLane, part int) error {
+	o := in.x.outlets[part]
 	o.mu.Lock()
-	o.lane, o.direct = lane, false
-	err := in.to[part].take(lane, b, vecs, rows)
+	o.lane, o.direct = l.lane, false
+	err := in.to[part].take(&l.dealt)
 	l.held = append(l.held, o.held...)
 	o.held = o.held[:0]
 	o.mu.Unlock()
@@ -270,7 +313,7 @@ func (in *inlet) hand(lane, part int, b *column.Batch, vecs []*column.Vector, ro
 		l.held = l.held[:0]
 		return err
 	}
-	return pushHeld(in.x.out, lane, &l.held)
+	return pushHeld(in.x.out, l.lane, &l.held)
 }
 
 func (in *inlet) end() error {

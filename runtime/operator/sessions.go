@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
-	"sync"
 
 	"pipelines/sqlplan/logical"
 	"pipelines/tables/column"
@@ -12,23 +11,20 @@ import (
 
 // sessions is an aggregate whose groups are sessions: the rows of a key whose
 // own intervals touch are one session. Keys are numbered by a table, sessions
-// by themselves; a session's number is also its group in the states.
+// by themselves; a session's number is also its group in the states. It is one
+// part of an exchange.
 type sessions struct {
-	p     *Plan
-	mem   *memory
-	out   port
-	n     *logical.Aggregate
-	at    int // place of the session among the groups
-	input *program
-	drop  bool
-	sel   [][]int32
-	cols  []logical.Attr
+	p    *Plan
+	mem  *memory
+	out  port
+	n    *logical.Aggregate
+	at   int // place of the session among the groups
+	cols []logical.Attr
 
 	info        *logical.StateInfo // nil: not over a stream
 	timed       bool
 	late, evict int64
 
-	mu      sync.Mutex // guards below
 	table   *groupTable
 	keys    []*column.Vector
 	groups  []int32
@@ -59,16 +55,35 @@ type session struct {
 }
 
 func (bd *builder) sessions(n *logical.Aggregate, at int, out port) (port, watermarked, error) {
-	s := &sessions{p: bd.p, out: out, n: n, at: at, drop: bd.drop, sel: make([][]int32, bd.env.Lanes), cols: n.Output()}
+	ng := len(n.Groups)
+	x := bd.exchange(out, ng-1)
+	keys := firstN(ng)
+	spec := inletSpec{attrs: n.Input.Output(), keys: append(keys[:at:at], keys[at+1:]...), used: ng, time: -1}
+	var to []taker
+	for _, o := range x.outlets {
+		s, exprs, err := bd.sessionsPart(n, at, o)
+		if err != nil {
+			return nil, nil, err
+		}
+		spec.exprs, to = exprs, append(to, s)
+		if s.info != nil {
+			x.add(s, s)
+		} else {
+			x.add(s, nil)
+		}
+	}
+	in, err := bd.inlet(x, spec, to)
+	return in, bd.watermarked(x), err
+}
+
+// sessionsPart builds one part and lists what it wants evaluated.
+func (bd *builder) sessionsPart(n *logical.Aggregate, at int, out port) (*sessions, []logical.Expr, error) {
+	s := &sessions{p: bd.p, out: out, n: n, at: at, cols: n.Output()}
 	var exprs []logical.Expr
 	for _, g := range n.Groups {
 		exprs = append(exprs, g.Expr)
 	}
 	s.calls, exprs = aggInputs(bd, n.Aggs, exprs)
-	var err error
-	if s.input, err = bd.program(exprs, n.Input.Output()); err != nil {
-		return nil, nil, err
-	}
 	s.table = newGroupTable(typesOf(s.keyCols()))
 	if err := s.prepareState(); err != nil {
 		return nil, nil, err
@@ -76,12 +91,11 @@ func (bd *builder) sessions(n *logical.Aggregate, at int, out port) (port, water
 	bd.add(s)
 	s.mem = bd.memory(label("session aggregate", n.State))
 	if n.State == nil || !n.Input.Streaming() {
-		return s, nil, nil
+		return s, exprs, nil
 	}
 	s.info = n.State
 	s.idle.ttl = n.State.TTL
-	bd.p.state = append(bd.p.state, s)
-	return s, s, nil
+	return s, exprs, nil
 }
 
 // keyCols are the groups beside the session.
@@ -125,28 +139,7 @@ func (s *sessions) close() {
 
 func (s *sessions) expires() bool { return s.info != nil && s.timed && s.info.Mode != logical.Complete }
 
-func (s *sessions) push(lane int, b *column.Batch) error {
-	vecs, err := s.input.run(lane, b)
-	if err != nil {
-		return err
-	}
-	defer releaseAll(vecs)
-	used := vecs[:len(s.n.Groups)]
-	if s.drop {
-		used = vecs
-	}
-	rows, err := s.p.usable(used, b, &s.sel[lane], s.drop)
-	if err != nil {
-		return err
-	}
-	if rows == nil {
-		s.sel[lane] = identity(b.Len, s.sel[lane])
-		rows = rowsOf(b, s.sel[lane])
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.fold(b.Len, vecs, rows)
-}
+func (s *sessions) take(x *dealt) error { return s.fold(x.b.Len, x.vecs, x.rows) }
 
 func (s *sessions) fold(n int, vecs []*column.Vector, rows []int32) error {
 	own := vecs[s.at]

@@ -1,7 +1,7 @@
 package operator
 
 import (
-	"sync"
+	"sync/atomic"
 
 	"pipelines/sqlplan/logical"
 	"pipelines/tables/column"
@@ -11,7 +11,7 @@ import (
 // streamJoin joins two streams: each row meets the rows of the other side that
 // came before it and are still kept, then is kept itself. A row goes when the
 // watermark says that no partner can come any more; outer rows without a
-// partner come out then.
+// partner come out then. It is one part of an exchange with two inlets.
 type streamJoin struct {
 	p     *Plan
 	mem   *memory
@@ -24,10 +24,8 @@ type streamJoin struct {
 
 	timed       bool
 	late, evict int64
-	open        int // inputs that have not ended
 	lane        int // of the push that holds the lock
 
-	mu     sync.Mutex // guards all state and below
 	probes []int32
 	builds []int32
 	hits   []bool // by row of the pushed batch
@@ -39,7 +37,6 @@ type streamJoin struct {
 type joinState struct {
 	j     *streamJoin
 	right bool
-	keys  *program // keys, then the conditions on this side alone
 	nkeys int
 	outer bool // rows without a partner come out with nulls
 	semi  bool // left side of a semi join: a row goes with its first partner
@@ -49,12 +46,11 @@ type joinState struct {
 	keyTime int
 	bound   bool
 	until   int64
-	sel     [][]int32
 
 	table  *groupTable
 	groups []int32
 	rows   joinRows
-	nextID uint64
+	ids    *rowIDs
 	log    changeLog
 	idle   idle
 	buf    []byte
@@ -62,6 +58,16 @@ type joinState struct {
 	restored map[uint64]int32
 	codec    *rowCodec
 }
+
+// rowIDs names the rows of one side, of all parts together: a part may get the
+// rows of another's groups when the number of lanes changes.
+type rowIDs struct{ last atomic.Uint64 }
+
+// take gives n names, of which it returns the first.
+func (r *rowIDs) take(n int) uint64 { return r.last.Add(uint64(n)) - uint64(n) + 1 }
+
+// seen notes a name that is in use; it is called by one goroutine.
+func (r *rowIDs) seen(id uint64) { r.last.Store(max(r.last.Load(), id)) }
 
 // joinRows are the kept rows of one side, by number.
 type joinRows struct {
@@ -81,20 +87,63 @@ type joinRows struct {
 }
 
 func (bd *builder) streamJoin(n *logical.Join, out port, phase int) (int, *mark, error) {
-	j := &streamJoin{p: bd.p, out: out, n: n, cols: n.Output(), drop: bd.drop}
-	left, right, both := splitCond(n)
+	x := bd.exchange(out, len(n.LeftKeys))
+	own, both := [2][]logical.Expr{}, []logical.Expr(nil)
+	own[0], own[1], both = splitCond(n)
+	var cond *program
 	var err error
-	if j.sides[0], err = bd.joinState(j, false, left); err != nil {
-		return phase, nil, err
-	}
-	if j.sides[1], err = bd.joinState(j, true, right); err != nil {
-		return phase, nil, err
-	}
 	if len(both) > 0 {
 		in := append(append([]logical.Attr{}, n.Left.Output()...), n.Right.Output()...)
-		if j.cond, err = bd.program([]logical.Expr{logical.Conjunction(both)}, in); err != nil {
+		if cond, err = bd.program([]logical.Expr{logical.Conjunction(both)}, in); err != nil {
 			return phase, nil, err
 		}
+	}
+	var to [2][]taker
+	ids := [2]*rowIDs{{}, {}}
+	specs := [2]inletSpec{joinSpec(n, false, own[0]), joinSpec(n, true, own[1])}
+	for _, o := range x.outlets {
+		j := bd.joinPart(n, ids, o)
+		j.cond = cond
+		x.add(j, j)
+		for i, s := range j.sides {
+			specs[i].time, to[i] = s.time, append(to[i], s)
+		}
+	}
+	wm := bd.watermarked(x)
+	var ins [2]*inlet
+	for i := range ins {
+		if ins[i], err = bd.inlet(x, specs[i], to[i]); err != nil {
+			return phase, nil, err
+		}
+	}
+	last, lm, err := bd.build(n.Left, ins[0], phase)
+	if err != nil {
+		return phase, nil, err
+	}
+	end, rm, err := bd.build(n.Right, ins[1], phase)
+	return max(last, end), &mark{children: []*mark{lm, rm}, op: wm}, err
+}
+
+// joinSpec is what the inlet of one side computes: the keys, then the condition
+// on this side alone.
+func joinSpec(n *logical.Join, right bool, own []logical.Expr) inletSpec {
+	in, keys := n.Left.Output(), n.LeftKeys
+	if right {
+		in, keys = n.Right.Output(), n.RightKeys
+	}
+	spec := inletSpec{attrs: in, keys: firstN(len(keys)), exprs: append([]logical.Expr{}, keys...)}
+	if c := logical.Conjunction(own); c != nil {
+		spec.exprs = append(spec.exprs, c)
+	}
+	spec.used = len(spec.exprs)
+	return spec
+}
+
+func (bd *builder) joinPart(n *logical.Join, ids [2]*rowIDs, out port) *streamJoin {
+	j := &streamJoin{p: bd.p, out: out, n: n, cols: n.Output(), drop: bd.drop}
+	for i := range j.sides {
+		j.sides[i] = bd.joinState(j, i == 1)
+		j.sides[i].ids = ids[i]
 	}
 	switch n.Type {
 	case logical.LeftJoin:
@@ -111,13 +160,7 @@ func (bd *builder) streamJoin(n *logical.Join, out port, phase int) (int, *mark,
 	}
 	bd.add(j)
 	j.mem = bd.memory(label("stream join", n.State))
-	bd.p.state = append(bd.p.state, j)
-	last, lm, err := bd.build(n.Left, &joinPort{j.sides[0]}, phase)
-	if err != nil {
-		return phase, nil, err
-	}
-	end, rm, err := bd.build(n.Right, &joinPort{j.sides[1]}, phase)
-	return max(last, end), &mark{children: []*mark{lm, rm}, op: j}, err
+	return j
 }
 
 // splitCond sorts the conjuncts of the condition by the side that they read.
@@ -142,10 +185,10 @@ func splitCond(n *logical.Join) (left, right, both []logical.Expr) {
 	return left, right, both
 }
 
-func (bd *builder) joinState(j *streamJoin, right bool, own []logical.Expr) (*joinState, error) {
+func (bd *builder) joinState(j *streamJoin, right bool) *joinState {
 	n := j.n
 	in, keys := n.Left.Output(), n.LeftKeys
-	s := &joinState{j: j, right: right, nkeys: len(keys), time: -1, keyTime: -1, sel: make([][]int32, bd.env.Lanes), idle: idle{ttl: n.State.TTL}}
+	s := &joinState{j: j, right: right, nkeys: len(keys), time: -1, keyTime: -1, idle: idle{ttl: n.State.TTL}}
 	if right {
 		in, keys = n.Right.Output(), n.RightKeys
 	}
@@ -161,17 +204,9 @@ func (bd *builder) joinState(j *streamJoin, right bool, own []logical.Expr) (*jo
 		}
 		s.keyTime = eventTimeKey(n)
 	}
-	exprs := append([]logical.Expr{}, keys...)
-	if c := logical.Conjunction(own); c != nil {
-		exprs = append(exprs, c)
-	}
-	var err error
-	if s.keys, err = bd.program(exprs, in); err != nil {
-		return nil, err
-	}
 	s.table = newGroupTable(exprTypes(keys))
 	s.rows.store = newRowStore(bd.env.Pool, in)
-	return s, nil
+	return s
 }
 
 // eventTimeKey finds the equality of the join that holds the event time: the
@@ -216,7 +251,6 @@ func (j *streamJoin) outputWatermark(w int64) int64 {
 
 func (j *streamJoin) begin(*stepState) error {
 	j.counts = OperatorCount{}
-	j.open = 2
 	for _, s := range j.sides {
 		s.rows.index()
 		s.restored = nil
@@ -232,41 +266,16 @@ func (j *streamJoin) close() {
 	}
 }
 
-// joinPort takes one side.
-type joinPort struct{ s *joinState }
-
-func (p *joinPort) end() error { return p.s.j.endInput() }
-
-func (p *joinPort) push(lane int, b *column.Batch) error { return p.s.push(lane, b) }
-
-func (s *joinState) push(lane int, b *column.Batch) error {
-	vecs, err := s.keys.run(lane, b)
-	if err != nil {
-		return err
-	}
-	defer releaseAll(vecs)
-	used := vecs
-	if s.time >= 0 {
-		used = append(used[:len(used):len(used)], b.Cols[s.time])
-	}
-	rows, err := s.j.p.usable(used, b, &s.sel[lane], s.j.drop)
-	if err != nil {
-		return err
-	}
-	if rows == nil {
-		s.sel[lane] = identity(b.Len, s.sel[lane])
-		rows = rowsOf(b, s.sel[lane])
-	}
-	j := s.j
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.lane = lane
+func (s *joinState) take(x *dealt) error {
+	j, b, vecs, rows := s.j, x.b, x.vecs, x.rows
+	j.lane = x.lane
 	if s.time >= 0 && j.timed {
 		keep := onTime(b.Cols[s.time], rows, j.late)
 		j.counts.LateRows += int64(len(rows) - len(keep))
 		rows = keep
 	}
-	if rows, err = s.ownCondition(b, vecs, rows); err != nil || len(rows) == 0 {
+	rows, err := s.ownCondition(b, vecs, rows)
+	if err != nil || len(rows) == 0 {
 		return err
 	}
 	return s.meet(b, vecs[:s.nkeys], rows)
@@ -383,7 +392,7 @@ func (s *joinState) filter(b *column.Batch) error {
 	j := s.j
 	nb := s.combine(b, j.probes, j.builds, false)
 	defer nb.Release()
-	res, err := j.cond.run(0, nb)
+	res, err := j.cond.run(j.lane, nb)
 	if err != nil {
 		return err
 	}

@@ -23,12 +23,11 @@ func (s *joinState) keep(b *column.Batch, keys []*column.Vector, rows []int32) e
 	}
 	s.groups = grow(s.groups, len(kept))
 	s.table.assign(keys, kept, s.groups)
-	first := s.rows.store.rows
+	first, id := s.rows.store.rows, s.ids.take(len(kept))
 	s.rows.store.add(b.Cols, kept)
 	for k, r := range kept {
-		s.nextID++
 		x := int32(first + k)
-		s.rows.add(x, s.groups[k], s.nextID, s.untilOf(b, keys, int(r)))
+		s.rows.add(x, s.groups[k], id+uint64(k), s.untilOf(b, keys, int(r)))
 		if s.outer && j.hits[r] {
 			s.rows.matched.Set(int(x))
 		}
@@ -103,11 +102,7 @@ func (s *joinState) forget(x int32) {
 	}
 }
 
-func (j *streamJoin) endInput() error {
-	j.open--
-	if j.open > 0 {
-		return nil
-	}
+func (j *streamJoin) end() error {
 	j.lane = 0
 	for _, s := range j.sides {
 		if err := s.expire(j.evict); err != nil {
@@ -330,7 +325,7 @@ func (j *streamJoin) Restore(key, value []byte) error {
 		s.rows.matched.Set(int(x))
 	}
 	s.idle.restore(x, at)
-	s.nextID = max(s.nextID, id)
+	s.ids.seen(id)
 	s.restored[id] = x
 	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"sort"
-	"sync"
 
 	"pipelines/sqlplan/funcs"
 	"pipelines/sqlplan/logical"
@@ -17,24 +16,21 @@ import (
 // of each partition: the rows kept by partition are state. In update mode the
 // ranks that changed come out at the end of the step. In append mode, which
 // takes one row a partition ordered by event time, the row comes out when the
-// watermark says that no earlier one can come; its partition is remembered.
+// watermark says that no earlier one can come; its partition is remembered. It
+// is one part of an exchange.
 type topN struct {
 	p      *Plan
 	mem    *memory
 	out    port
 	n      *logical.Window
 	limit  int
-	input  *program // partition, then order
 	nparts int
 	orders []sortOrder
 	time   int // event-time column of the input, -1
-	drop   bool
-	sel    [][]int32
 
 	timed       bool
 	late, evict int64
 
-	mu      sync.Mutex // guards below
 	table   *groupTable
 	store   *rowStore // the input's columns, then the sort key
 	groups  []int32
@@ -79,29 +75,41 @@ func (bd *builder) streamWindow(n *logical.Window, out port) (port, watermarked,
 	if n.State.Mode == logical.Complete {
 		return nil, nil, fmt.Errorf("build plan: row_number() over a stream cannot run in complete mode")
 	}
-	in := n.Input.Output()
-	t := &topN{p: bd.p, out: out, n: n, limit: limit, nparts: len(n.PartitionBy), orders: ordersOf(n.OrderBy), time: -1, drop: bd.drop,
-		sel: make([][]int32, bd.env.Lanes), keys: column.New(schema.Of(schema.Binary)), idle: idle{ttl: n.State.TTL}}
-	exprs := append([]logical.Expr{}, n.PartitionBy...)
+	x := bd.exchange(out, len(n.PartitionBy))
+	spec := inletSpec{attrs: n.Input.Output(), keys: firstN(len(n.PartitionBy)), time: -1}
+	spec.exprs = append(spec.exprs, n.PartitionBy...)
 	for _, k := range n.OrderBy {
-		exprs = append(exprs, k.Expr)
+		spec.exprs = append(spec.exprs, k.Expr)
 	}
+	spec.used = len(spec.exprs)
+	var to []taker
+	for _, o := range x.outlets {
+		t, err := bd.topNPart(n, limit, o)
+		if err != nil {
+			return nil, nil, err
+		}
+		to = append(to, t)
+		x.add(t, t)
+	}
+	i, err := bd.inlet(x, spec, to)
+	return i, bd.watermarked(x), err
+}
+
+func (bd *builder) topNPart(n *logical.Window, limit int, out port) (*topN, error) {
+	in := n.Input.Output()
+	t := &topN{p: bd.p, out: out, n: n, limit: limit, nparts: len(n.PartitionBy), orders: ordersOf(n.OrderBy), time: -1,
+		keys: column.New(schema.Of(schema.Binary)), idle: idle{ttl: n.State.TTL}}
 	if n.State.EventTime >= 0 {
 		t.time = logical.IndexOf(in, n.State.EventTime)
 	}
 	if n.State.Mode == logical.Append && (limit != 1 || t.time < 0 || len(n.OrderBy) == 0 || n.OrderBy[0].Descending || !isColumn(n.OrderBy[0].Expr, in[t.time].ID)) {
-		return nil, nil, fmt.Errorf("build plan: in append mode row_number() over a stream gives only the first row of each partition by event time")
-	}
-	var err error
-	if t.input, err = bd.program(exprs, in); err != nil {
-		return nil, nil, err
+		return nil, fmt.Errorf("build plan: in append mode row_number() over a stream gives only the first row of each partition by event time")
 	}
 	t.table = newGroupTable(exprTypes(n.PartitionBy))
 	t.store = newRowStore(bd.env.Pool, append(append([]logical.Attr{}, in...), logical.Attr{Type: schema.Of(schema.Binary)}))
 	bd.add(t)
 	t.mem = bd.memory(label("row_number", n.State))
-	bd.p.state = append(bd.p.state, t)
-	return t, t, nil
+	return t, nil
 }
 
 func (t *topN) setWatermarks(late, evict int64, ok bool) { t.late, t.evict, t.timed = late, evict, ok }
@@ -126,22 +134,8 @@ func (t *topN) begin(*stepState) error {
 
 func (t *topN) close() { t.store.reset() }
 
-func (t *topN) push(lane int, b *column.Batch) error {
-	vecs, err := t.input.run(lane, b)
-	if err != nil {
-		return err
-	}
-	defer releaseAll(vecs)
-	rows, err := t.p.usable(vecs, b, &t.sel[lane], t.drop)
-	if err != nil {
-		return err
-	}
-	if rows == nil {
-		t.sel[lane] = identity(b.Len, t.sel[lane])
-		rows = rowsOf(b, t.sel[lane])
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
+func (t *topN) take(x *dealt) error {
+	b, vecs, rows := x.b, x.vecs, x.rows
 	if t.time >= 0 && t.timed && t.n.State.Mode == logical.Append {
 		keep := onTime(b.Cols[t.time], rows, t.late)
 		t.counts.LateRows += int64(len(rows) - len(keep))
