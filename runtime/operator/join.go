@@ -33,6 +33,7 @@ type join struct {
 	table   *groupTable
 	lists   chains // build rows by group
 	groups  []int32
+	kept    []int32
 	nullKey bool // null-aware: a build row has a null key
 	lanes   []joinLane
 
@@ -202,18 +203,39 @@ func (b *buildPort) push(lane int, batch *column.Batch) error {
 // keep adds build rows to those in memory.
 func (j *join) keep(vecs, cols []*column.Vector, rows []int32) {
 	first := j.store.rows
-	j.store.add(cols, rows)
 	if j.sides.loop {
+		j.store.add(cols, rows)
 		return
 	}
 	j.groups = grow(j.groups, len(rows))
 	j.table.assign(vecs, rows, j.groups)
+	if j.sides.exists && j.cond == nil {
+		rows = j.firstOfKeys(rows)
+	}
+	j.store.add(cols, rows)
 	for k, r := range rows {
 		if !j.nullMatch(vecs, int(r)) {
 			continue
 		}
 		j.lists.add(j.groups[k], int32(first+k))
 	}
+}
+
+// firstOfKeys keeps the first row of each new key, with its group: where only
+// the existence of a match counts, one row is enough.
+func (j *join) firstOfKeys(rows []int32) []int32 {
+	fresh, kept := j.table.fresh, j.kept[:0]
+	for k, r := range rows {
+		if len(fresh) == 0 {
+			break
+		}
+		if j.groups[k] == fresh[0] {
+			j.groups[len(kept)] = fresh[0]
+			kept, fresh = append(kept, r), fresh[1:]
+		}
+	}
+	j.kept = kept
+	return kept
 }
 
 // goodRows checks the keys and lists the rows to take.

@@ -17,6 +17,7 @@ var rules = []Rule{
 	{Name: "pushdown", Apply: pushFilters, Needed: true},
 	{Name: "joinkeys", Apply: joinKeys, Needed: true},
 	{Name: "inference", Apply: infer},
+	{Name: "distinct", Apply: distinct},
 	{Name: "prune", Apply: prune},
 	{Name: "collapse", Apply: collapse},
 	{Name: "fields", Apply: pruneFields},
