@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"pipelines/sqlplan"
+	"pipelines/sqlplan/logical"
 	"pipelines/tables/column"
 	"pipelines/tables/schema"
 )
@@ -17,7 +18,7 @@ func (r *run) target() (*memoryTable, *Failure) {
 		return m, nil
 	}
 	if r.findView(r.st.Name) != nil {
-		return nil, r.refuse("UNSUPPORTED_INSERT.RDD_BASED", "Can't change %s: it is a temporary view", quoted(r.st.Name))
+		return nil, r.refuse("EXPECT_TABLE_NOT_VIEW.NO_ALTERNATIVE", "The operation expects a table but %s is a view.", quoted(r.st.Name))
 	}
 	if r.exists(r.st.Name, r.text.Span(r.st.NameAt)) {
 		return nil, r.refuse("FEATURE_NOT_AVAILABLE", "%s belongs to the project: a pipeline's table is never written from the SQL shell", quoted(r.st.Name))
@@ -30,13 +31,22 @@ func (r *run) insert(ctx context.Context) *Failure {
 	if f != nil {
 		return f
 	}
-	plan, f := r.compile(r.st.Query)
+	fit := sqlplan.Fit{Target: m.schema, Columns: r.columnList(), ByName: r.st.ByName, Table: m.name[len(m.name)-1]}
+	if fit.Default, f = r.defaultValues(ctx, m); f != nil {
+		return f
+	}
+	defer func() { r.hidden = nil }()
+	columns := fit.Columns
+	if columns == nil {
+		columns = m.schema.Names()
+	}
+	source := sqlplan.FillDefaults(r.st.Query, columns, fit)
+	plan, f := r.compile(source)
 	if f != nil {
 		return f
 	}
-	q, list := sqlplan.FitQuery(r.st.Query, r.text, sqlplan.Fit{
-		Target: m.schema, Source: plan.Schema, Columns: r.columnList(), ByName: r.st.ByName, Table: m.name[len(m.name)-1],
-	})
+	fit.Source = plan.Schema
+	q, list := sqlplan.FitQuery(source, r.text, fit)
 	if list.HasErrors() {
 		return findings(list)
 	}
@@ -53,6 +63,34 @@ func (r *run) insert(ctx context.Context) *Failure {
 	m.append(rows)
 	return nil
 }
+
+// defaultValues computes a table's defaults for one statement, as variables
+// that no other statement sees.
+func (r *run) defaultValues(ctx context.Context, m *memoryTable) (variable func(column string) string, f *Failure) {
+	hidden := map[string]*logical.Literal{}
+	for _, field := range m.schema.Fields {
+		d, ok := m.defaults[lower(field.Name)]
+		if !ok {
+			continue
+		}
+		inner := &run{Session: r.Session, st: r.st, text: d.text, out: r.out}
+		v, f := inner.value(ctx, d.value, &field.Type)
+		if f != nil {
+			return nil, f
+		}
+		hidden[hiddenPrefix+lower(field.Name)] = v
+	}
+	r.hidden = hidden
+	return func(column string) string {
+		if name := hiddenPrefix + lower(column); hidden[name] != nil {
+			return name
+		}
+		return ""
+	}, nil
+}
+
+// hiddenPrefix starts the names of variables that nobody can write.
+const hiddenPrefix = "\x00default."
 
 func (r *run) columnList() []string {
 	if len(r.st.ColumnNames) == 0 {
@@ -233,11 +271,15 @@ func (r *run) noEffect(_ context.Context) *Failure {
 	return nil
 }
 
-// rows gives a result of texts.
+// rows gives a result of texts; a column named isTemporary holds booleans.
 func (r *run) rows(columns []string, data [][]string) {
 	var s schema.Schema
 	for _, c := range columns {
-		s.Fields = append(s.Fields, schema.Field{Name: c, Type: schema.Of(schema.String), Nullable: true})
+		f := schema.Field{Name: c, Type: schema.Of(schema.String), Nullable: true}
+		if c == "isTemporary" {
+			f.Type = schema.Of(schema.Boolean)
+		}
+		s.Fields = append(s.Fields, f)
 	}
 	r.out.Columns(s)
 	if len(data) == 0 {
@@ -246,8 +288,13 @@ func (r *run) rows(columns []string, data [][]string) {
 	b := (*column.Pool)(nil).Batch()
 	b.Len = len(data)
 	for i := range columns {
-		v := column.New(schema.Of(schema.String))
+		v := column.New(s.Fields[i].Type)
 		for _, row := range data {
+			if v.Type.Kind == schema.Boolean {
+				v.Bool = append(v.Bool, row[i] == "true")
+				v.Len++
+				continue
+			}
 			v.AppendStr([]byte(row[i]))
 		}
 		b.Cols = append(b.Cols, v)

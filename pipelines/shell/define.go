@@ -120,8 +120,16 @@ func (r *run) createTable(ctx context.Context) *Failure {
 	if d := duplicate(m.schema); d != "" {
 		return r.refuse("COLUMN_ALREADY_EXISTS", "The column `%s` already exists. Choose another name or rename the existing column.", d)
 	}
-	if len(st.Defaults) > 0 {
-		return r.refuse("FEATURE_NOT_AVAILABLE", "columns with DEFAULT are not available in session tables")
+	for _, field := range m.schema.Fields {
+		if e := st.Defaults[field.Name]; e != nil {
+			if f := r.checkDefault(ctx, field, e); f != nil {
+				return f
+			}
+			if m.defaults == nil {
+				m.defaults = map[string]columnDefault{}
+			}
+			m.defaults[lower(field.Name)] = columnDefault{value: e, text: r.text}
+		}
 	}
 	r.tables[key] = m
 	return nil
@@ -152,6 +160,47 @@ func (r *run) schemaOf(parts []string) (schema.Schema, *Failure) {
 		return schema.Schema{}, findings(list)
 	}
 	return plan.Schema, nil
+}
+
+// checkDefault refuses a DEFAULT that is no constant of the column's type.
+func (r *run) checkDefault(ctx context.Context, field schema.Field, e sqlplan.Expr) *Failure {
+	bad := func(class, why string) *Failure {
+		d := columnDefault{value: e, text: r.text}
+		return findings(diag.List{diag.At(r.text, e.Range(), diag.Code("INVALID_DEFAULT_VALUE."+class),
+			"Failed to execute CREATE TABLE command because the destination column or variable "+quoted([]string{field.Name})+" has a DEFAULT value "+d.sql()+", which "+why)})
+	}
+	q, err := sqlplan.DefaultQuery(e)
+	if err != nil {
+		if err.Class == "INVALID_DEFAULT_VALUE.SUBQUERY_EXPRESSION" {
+			return bad("SUBQUERY_EXPRESSION", "contains subquery expressions.")
+		}
+		return findings(diag.List{diag.At(r.text, e.Range(), diag.Code(err.Class), err.Message)})
+	}
+	plan, f := r.compile(q)
+	switch {
+	case f != nil && strings.HasPrefix(f.Class, "UNRESOLVED_COLUMN"):
+		return bad("NOT_CONSTANT", "is not a constant expression whose equivalent value is known at query planning time.")
+	case f != nil:
+		return f
+	}
+	from := plan.Schema.Fields[0].Type
+	mismatch := "requires " + field.Type.SQL() + " type, but the statement provided a value of incompatible " + from.SQL() + " type."
+	if !sqlplan.StoreAssignable(from, field.Type) {
+		return bad("DATA_TYPE", mismatch)
+	}
+	if from.IsNumeric() && field.Type.IsNumeric() {
+		exact, f := r.row(ctx, sqlplan.ExactQuery(e, field.Type))
+		if f != nil {
+			return f
+		}
+		if v := exact[0].Value; v.IsNull(0) || !v.Bool[0] {
+			return bad("DATA_TYPE", mismatch)
+		}
+	}
+	if sqlplan.DefaultVolatile(plan) {
+		return bad("NON_DETERMINISTIC", "is non-deterministic.")
+	}
+	return nil
 }
 
 func (r *run) notFound(parts []string, _ *sqlplan.NotFound) *Failure {

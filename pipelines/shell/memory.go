@@ -6,6 +6,8 @@ import (
 	"io"
 
 	"pipelines/runtime/connector"
+	"pipelines/spec/diag"
+	"pipelines/sqlplan"
 	"pipelines/tables/column"
 	"pipelines/tables/schema"
 )
@@ -18,6 +20,20 @@ type memoryTable struct {
 	batches []*column.Batch
 	rows    int
 	version int
+	// defaults are the columns' defaults by lower-case name.
+	defaults map[string]columnDefault
+}
+
+// columnDefault is the DEFAULT of a column: an expression of a text.
+type columnDefault struct {
+	value sqlplan.Expr
+	text  *diag.Text
+}
+
+// sql is the expression as it was written.
+func (d columnDefault) sql() string {
+	at := d.value.Range()
+	return d.text.Body[at.Start:at.End]
 }
 
 // Columns implements Sink.

@@ -92,6 +92,9 @@ func (n names) Function(parts []string) *sqlplan.UserFunction {
 
 // Variable implements sqlplan.Variables.
 func (n names) Variable(name string) *logical.Literal {
+	if v := n.s.hidden[name]; v != nil {
+		return v
+	}
 	if v := n.s.variables[strings.ToLower(name)]; v != nil {
 		return v.value
 	}

@@ -51,7 +51,8 @@ type Session struct {
 	tables    map[string]*memoryTable
 	functions map[string]*sqlplan.UserFunction
 	variables map[string]*variable
-	touched   map[string]bool // views that the statement's names led to
+	touched   map[string]bool             // views that the statement's names led to
+	hidden    map[string]*logical.Literal // defaults during an INSERT
 }
 
 // New starts a session.

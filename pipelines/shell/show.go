@@ -216,6 +216,9 @@ func (r *run) describe(ctx context.Context) *Failure {
 	for _, f := range s.Fields {
 		out = append(out, []string{f.Name, f.Type.String(), f.Comment})
 	}
+	if m := r.findTable(r.st.Name); r.st.What == "TABLE" && m != nil {
+		out = append(out, m.describeDefaults()...)
+	}
 	if r.st.Extended && r.st.What == "TABLE" {
 		more, f := r.details(ctx)
 		if f != nil {
@@ -225,6 +228,21 @@ func (r *run) describe(ctx context.Context) *Failure {
 	}
 	r.rows([]string{"col_name", "data_type", "comment"}, out)
 	return nil
+}
+
+// describeDefaults are the lines of DESCRIBE about defaults.
+func (m *memoryTable) describeDefaults() (out [][]string) {
+	for _, f := range m.schema.Fields {
+		d, ok := m.defaults[lower(f.Name)]
+		if !ok {
+			continue
+		}
+		if out == nil {
+			out = [][]string{{"", "", ""}, {"# Column Default Values", "", ""}}
+		}
+		out = append(out, []string{f.Name, f.Type.String(), d.sql()})
+	}
+	return out
 }
 
 // details are the lines of DESCRIBE EXTENDED about a stored table.

@@ -218,6 +218,7 @@ type Cast struct {
 	Type  TypeName
 	Try   bool
 	Colon bool // written ::
+	Store bool // never written: the cast of an inserted value into its column
 }
 
 // Collate is x COLLATE name.

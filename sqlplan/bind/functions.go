@@ -20,5 +20,9 @@ func bindCast(s *funcs.Session, from funcs.Arg, to schema.Type, mode logical.Cas
 	return funcs.BindCast(s, from, to, funcs.CastMode(mode))
 }
 
+func bindStore(s *funcs.Session, from funcs.Arg, to schema.Type) (*funcs.Bound, error) {
+	return funcs.BindStore(s, from, to)
+}
+
 // fold evaluates a constant: nil without error when e is not one.
 func fold(e logical.Expr, s *funcs.Session) (*column.Vector, *funcs.Error) { return expr.Fold(e, s) }

@@ -332,6 +332,9 @@ func (b *Binder) castExpr(e *ast.Cast, v *env) (bound, bool) {
 	if !ok || !ok2 {
 		return bound{}, false
 	}
+	if e.Store {
+		return b.storeCast(e.Span, x, t)
+	}
 	mode, word := logical.CastANSI, "CAST("
 	switch {
 	case e.Try:
@@ -358,4 +361,17 @@ func (b *Binder) castTo(r diag.Range, x bound, t schema.Type, mode logical.CastM
 		return bound{}, false
 	}
 	return bound{e: &logical.Cast{At: b.at(r), Input: x.e, To: t, Mode: mode, Fn: bd}}, true
+}
+
+// storeCast is the cast of an inserted value into a table's column.
+func (b *Binder) storeCast(r diag.Range, x bound, t schema.Type) (bound, bool) {
+	if x.typ().Equal(t) {
+		return bound{e: x.e, computed: true}, true
+	}
+	bd, err := bindStore(b.session, b.arg(x), t)
+	if err != nil {
+		b.failErr(r, err)
+		return bound{}, false
+	}
+	return bound{e: &logical.Cast{At: b.at(r), Input: x.e, To: t, Mode: logical.CastANSI, Fn: bd}}, true
 }

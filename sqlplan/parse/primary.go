@@ -132,7 +132,7 @@ func (p *parser) word(t token) ast.Expr {
 			return p.caseExpr()
 		}
 	case "DEFAULT":
-		if p.inserting && (next.isOp(",") || next.isOp(")")) {
+		if p.inserting && !next.isOp(".") && !next.isOp("(") {
 			p.i++
 			return &ast.Default{Pos: p.pos(t.start)}
 		}
