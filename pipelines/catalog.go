@@ -328,7 +328,11 @@ func (a *analyzer) schemaOf(rel *sourceRelation, stream bool) (s schema.Schema, 
 	pinned := ""
 	if (stream || rel.spec != nil) && rel.infers() {
 		pinned = rel.lockName()
-		if err := rel.usePinned(p.spec.Lock.Schema(pinned)); err != nil {
+		ddl := p.spec.Lock.Schema(pinned)
+		if text, ok := p.options.wider[pinned]; ok {
+			ddl = diag.NewText(spec.LockFile, text)
+		}
+		if err := rel.usePinned(ddl); err != nil {
 			return s, false, err
 		}
 	}

@@ -29,7 +29,7 @@ type Step struct {
 
 // DryRun looks at the world and says what Run would do. It writes nothing.
 func (p *Project) DryRun(ctx context.Context, o RunOptions) ([]Step, diag.List, error) {
-	u := &update{p: p, o: o, started: p.now(), selected: map[*dataset]bool{}, fresh: map[*dataset]bool{}, tables: map[*dataset]*target{}}
+	u := newUpdate(p, o)
 	list := u.selection()
 	if list.HasErrors() {
 		return nil, list, nil

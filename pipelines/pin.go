@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"pipelines/spec"
@@ -69,7 +70,9 @@ func (p *Project) Pin() (string, error) {
 	}
 	all := maps.Clone(p.inferred)
 	for _, n := range p.spec.Lock.Names() {
-		all[n] = p.spec.Lock.Schema(n).Body
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(p.inferred)), func(x string) bool { return strings.EqualFold(x, n) }) {
+			all[n] = p.spec.Lock.Schema(n).Body
+		}
 	}
 	path := filepath.Join(p.spec.Dir, spec.LockFile)
 	if err := catalog.ReplaceFile(path, spec.FormatLock(all)); err != nil {

@@ -31,6 +31,9 @@ type LoadOptions struct {
 	Now func() time.Time
 	// Env finds secrets; nil means that none is set.
 	Env func(name string) (string, bool)
+
+	// wider overrides pinned schemas: those to which new columns are added.
+	wider map[string]string
 }
 
 // Project is a loaded and checked project.
@@ -40,6 +43,7 @@ type Project struct {
 	byID     map[string]*dataset
 	sources  map[string]*spec.Source
 	graph    *graph.Graph
+	options  LoadOptions
 	conf     map[string]string
 	session  *sqlplan.Session
 	params   map[string]*sqlplan.Literal
@@ -62,7 +66,7 @@ func Load(ctx context.Context, o LoadOptions) (*Project, diag.List, error) {
 	if err != nil || sp == nil {
 		return nil, list, err
 	}
-	p := &Project{spec: sp, graph: graph.New(), offline: o.Offline, now: o.Now, env: o.Env, declared: map[*spec.Source]*sourceRelation{}}
+	p := &Project{spec: sp, graph: graph.New(), offline: o.Offline, now: o.Now, env: o.Env, options: o, inferred: maps.Clone(o.wider), declared: map[*spec.Source]*sourceRelation{}}
 	if p.now == nil {
 		p.now = time.Now
 	}
@@ -251,6 +255,8 @@ func (p *Project) declaredSource(s *spec.Source) (*sourceRelation, diag.List, er
 			rel.config.Texts[strings.ToLower(e.Name)] = text
 		}
 	}
+	list = append(list, checkNewColumns(s)...)
+	rel.config.NewColumns = s.NewColumns()
 	if s.Schema != nil {
 		sch, more := sqlplan.ParseSchema(s.Schema)
 		list = append(list, more...)

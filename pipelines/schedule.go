@@ -152,6 +152,9 @@ func (u *update) runTask(ctx, stop context.Context, t *task, mu *sync.Mutex) {
 			}
 			return
 		}
+		if u.metNewColumns(t, err) {
+			return
+		}
 		t.result.State = event.Failed
 		endless := u.trigger(t) == exec.Continuous
 		if n >= attempts && !endless || stores.Classify(err) != stores.Retryable || ctx.Err() != nil {

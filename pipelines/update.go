@@ -23,6 +23,7 @@ import (
 	"pipelines/tables"
 	"pipelines/tables/catalog"
 	"pipelines/tables/column"
+	"pipelines/tables/schema"
 )
 
 // RunOptions says what an update does.
@@ -99,6 +100,13 @@ type update struct {
 	result   Result
 	pinMu    sync.Mutex                   // guards pins; held for memory work only
 	pins     map[*target]*tables.Snapshot // see pin
+	// pass counts the runs of the graph in this update, from 0; endPass ends it
+	// after the running epochs.
+	pass    int
+	next    *update
+	endPass context.CancelFunc
+	widerMu sync.Mutex               // guards wider; held for memory work only
+	wider   map[string]schema.Schema // by source, see metNewColumns
 	// left caches leftTables.
 	left []string
 	// bell wakes waiting flows, in a continuous update.
@@ -113,11 +121,8 @@ func (p *Project) Run(ctx, stop context.Context, o RunOptions) (*Result, diag.Li
 	if p.faulty {
 		return nil, nil, errors.New("the project has errors (see Load) and cannot be run")
 	}
-	u := &update{p: p, o: o, started: p.now(), selected: map[*dataset]bool{}, fresh: map[*dataset]bool{}, tables: map[*dataset]*target{}, sinks: map[*dataset]catalog.Record{}}
+	u := newUpdate(p, o)
 	u.id = fmt.Sprintf("%s-%x", u.started.UTC().Format("20060102T150405"), sha256.Sum256(fmt.Append(nil, u.started.UnixNano(), os.Getpid())))[:24]
-	if u.o.Lanes <= 0 {
-		u.o.Lanes = runtime.GOMAXPROCS(0)
-	}
 	if list := u.selection(); list.HasErrors() {
 		return nil, list, nil
 	}
@@ -130,7 +135,33 @@ func (p *Project) Run(ctx, stop context.Context, o RunOptions) (*Result, diag.Li
 		return nil, nil, &EnvironmentError{err}
 	}
 	defer func() { _ = lock.Release() }() // the process' end releases it as well
-	return u.locked(ctx, stop)
+	return u.passes(ctx, stop)
+}
+
+func newUpdate(p *Project, o RunOptions) *update {
+	u := &update{p: p, o: o, started: p.now(), selected: map[*dataset]bool{}, fresh: map[*dataset]bool{}, tables: map[*dataset]*target{}, sinks: map[*dataset]catalog.Record{}}
+	if u.o.Lanes <= 0 {
+		u.o.Lanes = runtime.GOMAXPROCS(0)
+	}
+	return u
+}
+
+// passes runs the graph, and again whenever a source has got new columns which
+// are to be added.
+func (u *update) passes(ctx, stop context.Context) (*Result, diag.List, error) {
+	var all diag.List
+	var before *Result
+	for {
+		res, list, err := u.locked(ctx, stop)
+		all = append(all, list...)
+		if before != nil && res != nil {
+			res.add(before)
+		}
+		if u.next == nil {
+			return res, all, err
+		}
+		u, before = u.next, res
+	}
 }
 
 // locked is the part of Run that holds the lock.
@@ -149,10 +180,15 @@ func (u *update) locked(ctx, stop context.Context) (*Result, diag.List, error) {
 	if err := u.clearSpill(); err != nil {
 		return nil, list, &EnvironmentError{err}
 	}
+	waiting := stop
+	stop, u.endPass = context.WithCancel(stop)
+	defer u.endPass()
 	u.pool = column.NewPool()
 	u.budget = newBudget(u.p.spec.Memory, u.o.Lanes)
 	u.result = Result{Update: u.id, Started: u.started}
-	u.changed(event.Running, nil)
+	if u.pass == 0 {
+		u.changed(event.Running, nil)
+	}
 	err = u.makeTables(ctx)
 	if err == nil {
 		if u.continuous() {
@@ -162,14 +198,21 @@ func (u *update) locked(ctx, stop context.Context) (*Result, diag.List, error) {
 		}
 	}
 	u.result.Finished = u.p.now()
+	if err == nil && len(u.wider) > 0 && waiting.Err() == nil && ctx.Err() == nil {
+		u.nextPass(ctx)
+	}
 	final := event.Completed
 	switch {
+	case u.next != nil:
+		final = event.Running
 	case err != nil || u.result.Failed():
 		final = event.Failed
-	case stop.Err() != nil || ctx.Err() != nil:
+	case waiting.Err() != nil || ctx.Err() != nil:
 		final = event.Stopped
 	}
-	u.changed(final, err)
+	if final != event.Running {
+		u.changed(final, err)
+	}
 	err = errors.Join(err, log(), u.clearSpill())
 	return &u.result, list, err
 }

@@ -148,7 +148,7 @@ var (
 		{name: "path", kind: kindText, doc: "Folder, file or glob; new files are picked up."},
 		{name: "schema", kind: kindDDL, doc: "Columns as DDL. Without it the schema is inferred and pinned in schemas.lock.yml."},
 		{name: "options", kind: kindOptions, doc: "Reader options, Spark's names, as texts."},
-		{name: "on_new_columns", kind: kindText, values: []string{"rescue", "ignore", "add", "fail"}, doc: "What happens to columns that the schema does not know. Default: `rescue` when the schema was inferred, else `ignore`."},
+		{name: "on_new_columns", kind: kindText, values: []string{"rescue", "ignore", "add", "fail"}, doc: "What happens to columns that the schema does not know, in JSON, CSV with a header, and Parquet. `ignore` leaves them out; `rescue` keeps them as JSON in the column `_rescued_data` (JSON and CSV); `add` ends the epoch, pins the wider schema, adds the columns to the tables and goes on; `fail` names file and column. Default: `rescue` when the schema was inferred, else `ignore`."},
 		{name: "idle_timeout", kind: kindDuration, doc: "After this time without rows (by the clock, as each epoch recorded it; rows without an event time do not count) the source stops holding the watermark back; it takes part again with its next row."},
 		{name: "watermark", kind: kindObject, object: watermarkObject, doc: "Event time of the source."},
 		{name: "version", kind: kindScalar, doc: "Version or timestamp that pins a static table."},

@@ -23,8 +23,6 @@ var laterThings = []later{
 	{"pipeline", "storage", "abfss://*", "storage in an object store"},
 
 	{"source", "bad_records", "", "a place for bad records"},
-	{"source", "on_new_columns", "add", "adding new columns by itself"},
-	{"source", "on_new_columns", "fail", "failing on new columns"},
 	{"source", "format", "kafka", "the kafka source"},
 	{"source", "format", "avro", "the avro format"},
 	{"source", "format", "orc", "the orc format"},

@@ -2,7 +2,9 @@ package connector
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"pipelines/spec/option"
@@ -41,6 +43,9 @@ type SourceConfig struct {
 	Location      *time.Location
 	CaseSensitive bool
 	Now           func() time.Time
+	// NewColumns says what a source does that meets columns beyond its schema:
+	// "add" and "fail" end the read with a NewColumnsError; others leave them.
+	NewColumns string
 	// Version pins a table's version, "" for the newest.
 	Version string
 }
@@ -70,6 +75,33 @@ type SinkConfig struct {
 	Options *option.Values
 	// Out is where a console writes.
 	Out io.Writer
+}
+
+// NewColumnsError says that a source has columns which its schema has not.
+type NewColumnsError struct {
+	Source, File string
+	// Names are the new columns; fields of structs as "a.b".
+	Names []string
+	// Wider is the schema with them; Add says that the source is to be read by
+	// it from now on. Problem is why that cannot be.
+	Wider   schema.Schema
+	Add     bool
+	Problem string
+}
+
+func (e *NewColumnsError) Error() string {
+	what := "column " + e.Names[0]
+	if len(e.Names) > 1 {
+		what = "columns " + strings.Join(e.Names, ", ")
+	}
+	text := fmt.Sprintf("[NEW_COLUMNS] file %s has the %s, which the schema of the source %s has not", e.File, what, e.Source)
+	switch {
+	case e.Problem != "":
+		return text + ": " + e.Problem
+	case e.Add:
+		return text + "; they are added"
+	}
+	return text + "; add them to the schema, or set on_new_columns to add, rescue or ignore"
 }
 
 // PathError says that a source's path is not there; it carries Spark's class.

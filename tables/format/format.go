@@ -56,6 +56,10 @@ type ReadSpec struct {
 	BatchRows int
 	// CaseSensitive follows spark.sql.caseSensitive.
 	CaseSensitive bool
+	// Unknown, if set, is called with the names of columns that the file has and
+	// Declared has not, those of struct fields as "a.b", at the latest when the
+	// first record that has it is read. Formats without names never call it.
+	Unknown func(name string)
 }
 
 // TermOp is the comparison of a Term.

@@ -78,6 +78,7 @@ func configure(f format.Format, open func(root string) (stores.Reader, error), c
 	o := Options{
 		Format: f, Declared: c.Declared, FormatOptions: c.Texts, MaxFiles: int(v.Int("maxFilesPerTrigger")), MaxBytes: v.Int("maxBytesPerTrigger"),
 		LatestFirst: v.Bool("latestFirst"), MaxFileAge: v.Duration("maxFileAge"), NameOnly: v.Bool("fileNameOnly"),
+		Name: c.Name, NewColumns: c.NewColumns, CaseSensitive: c.CaseSensitive, Location: c.Location,
 		NameGlob: v.String("pathGlobFilter"), Recursive: v.Bool("recursiveFileLookup"), IgnoreMissing: v.Bool("ignoreMissingFiles"),
 	}
 	var err error
@@ -157,31 +158,38 @@ func (o *Options) resolveSchema(ctx context.Context, c connector.SourceConfig) e
 	if err != nil {
 		return err
 	}
+	if len(splits) == 0 {
+		return fmt.Errorf("[UNABLE_TO_INFER_SCHEMA] %s holds no files, so its schema cannot be inferred; declare it with schema", o.Root)
+	}
+	found, err := o.infer(ctx, splits, o.FormatOptions)
+	if err != nil {
+		return err
+	}
+	o.split(found)
+	return nil
+}
+
+// infer finds the schema inside the files.
+func (o *Options) infer(ctx context.Context, splits []connector.Split, options map[string]string) (schema.Schema, error) {
 	var ins []format.Input
 	for _, s := range splits {
 		f := s.Data.(file)
 		obj, err := o.Store.Open(ctx, f.key)
 		if err != nil {
-			return fmt.Errorf("open %s: %w", s.Name, err)
+			return schema.Schema{}, fmt.Errorf("open %s: %w", s.Name, err)
 		}
 		ins = append(ins, format.Input{Name: s.Name, Object: obj, ModTime: time.UnixMicro(f.mtime)})
 	}
-	if len(ins) == 0 {
-		return fmt.Errorf("[UNABLE_TO_INFER_SCHEMA] %s holds no files, so its schema cannot be inferred; declare it with schema", o.Root)
-	}
-	found, err := o.Format.Infer(ctx, ins, format.ReadSpec{
-		Options: o.FormatOptions, Location: c.Location, CaseSensitive: c.CaseSensitive,
-	})
+	found, err := o.Format.Infer(ctx, ins, format.ReadSpec{Options: options, Location: o.Location, CaseSensitive: o.CaseSensitive})
 	for _, in := range ins {
 		if cerr := in.Object.Close(); cerr != nil && !errors.Is(cerr, os.ErrClosed) {
 			err = errors.Join(err, cerr) // a format may have closed it already
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("infer the schema of %s: %w", o.Root, err)
+		return found, fmt.Errorf("infer the schema of %s: %w", o.Root, err)
 	}
-	o.split(found)
-	return nil
+	return found, nil
 }
 
 // split takes partition columns out of the file's schema; a declared type wins

@@ -45,6 +45,12 @@ type Options struct {
 	NameOnly bool
 	// IgnoreMissing skips files that vanished.
 	IgnoreMissing bool
+	// Name is the source's, for messages; NewColumns what it does about columns
+	// that Data has not (see connector.SourceConfig).
+	Name, NewColumns string
+	CaseSensitive    bool
+	// Location is the zone in which a schema is inferred.
+	Location *time.Location
 	// After and Before bound the modification time of a bounded read.
 	After, Before time.Time
 }

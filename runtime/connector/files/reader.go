@@ -53,6 +53,10 @@ func (s *Source) Open(ctx context.Context, sp connector.Split, spec connector.Sc
 		r.added = append(r.added, added{at: i, value: v})
 	}
 	in := format.Input{Name: sp.Name, Object: obj, ModTime: time.UnixMicro(f.mtime)}
+	if s.o.NewColumns == "add" || s.o.NewColumns == "fail" {
+		rs.Unknown = r.meet
+		r.check = func() error { return s.newColumns(ctx, sp, r.met) }
+	}
 	if r.scan, err = s.o.Format.Open(ctx, in, rs); err != nil {
 		return nil, errors.Join(err, obj.Close())
 	}
@@ -72,11 +76,25 @@ type reader struct {
 	spec  connector.ScanSpec
 	scan  format.Scanner
 	added []added
+	// met are columns that the schema has not; check looks at them.
+	met   []string
+	check func() error
 }
+
+func (r *reader) meet(name string) { r.met = append(r.met, name) }
 
 // Next implements connector.Reader.
 func (r *reader) Next() (*column.Batch, error) {
 	b, err := r.scan.Next()
+	if len(r.met) > 0 {
+		if cerr := r.check(); cerr != nil {
+			if b != nil {
+				b.Release()
+			}
+			return nil, cerr
+		}
+		r.met = r.met[:0]
+	}
 	if err != nil || len(r.added) == 0 {
 		return b, err
 	}

@@ -23,6 +23,8 @@ type Decoder struct {
 	corrupt  int      // among cols, -1
 	header   bool     // the next record is a header
 	caseful  bool
+	onHeader func(names []string)
+	rescue   rescue
 	empty    []byte // the option emptyValue
 
 	rows  int
@@ -42,10 +44,11 @@ var (
 // columns are left out, the number of values of a record is not checked.
 func NewDecoder(declared, wanted schema.Schema, o Options) (*Decoder, error) {
 	d := &Decoder{opts: o, corrupt: -1, empty: []byte(o.EmptyValue)}
+	d.rescue.at = -1
 	d.tokenizer = newTokenizer(&d.opts)
 	place := map[string]int{}
 	for _, f := range declared.Fields {
-		if isCorrupt(f, o) {
+		if isCorrupt(f, o) || isRescued(f, o) {
 			continue
 		}
 		place[f.Name] = len(d.declared)
@@ -57,6 +60,8 @@ func NewDecoder(declared, wanted schema.Schema, o Options) (*Decoder, error) {
 		c := col{typ: f.Type, phys: column.PhysicalOf(f.Type), token: -1}
 		if isCorrupt(f, o) {
 			d.corrupt = i
+		} else if isRescued(f, o) {
+			d.rescue.at = i
 		} else if at, ok := place[f.Name]; ok {
 			c.token = at
 			taken++
@@ -207,7 +212,7 @@ func (d *Decoder) row(b, rec []byte, offset int) error {
 		return &record.Error{Record: rec, Offset: offset, Err: ErrLong}
 	case d.stray:
 		cause = ErrMalformed
-	case d.checked && len(d.tokens) != len(d.declared):
+	case d.checked && len(d.tokens) < len(d.declared), d.checked && d.rescue.at < 0 && len(d.tokens) > len(d.declared):
 		cause = ErrTokens
 	}
 	for k := range d.cols {
@@ -231,10 +236,16 @@ func (d *Decoder) row(b, rec []byte, offset int) error {
 		}
 		if !d.append(c, s) {
 			c.appendNull(d.rows)
+			if d.rescue.at >= 0 {
+				d.rescue.add(d.declared[c.token], s)
+			}
 			if cause == nil {
 				cause = record.ErrPartial
 			}
 		}
+	}
+	if d.rescue.at >= 0 {
+		d.rescueRow(b)
 	}
 	d.rows++
 	d.stats.Records++
@@ -293,12 +304,22 @@ func (e *HeaderError) Error() string {
 		strings.Join(e.Header, ", "), strings.Join(e.Schema, ", "))
 }
 
+// OnHeader sets what is called with the names of each file's header.
+func (d *Decoder) OnHeader(fn func(names []string)) { d.onHeader = fn }
+
 // checkHeader compares the header with the schema unless that is enforced.
 func (d *Decoder) checkHeader(b []byte) error {
-	if d.opts.EnforceSchema {
+	if d.opts.EnforceSchema && d.onHeader == nil && d.rescue.at < 0 {
 		return nil
 	}
 	names := headerNames(&d.tokenizer, b)
+	d.rescue.names = names
+	if d.onHeader != nil {
+		d.onHeader(names)
+	}
+	if d.opts.EnforceSchema {
+		return nil
+	}
 	same := len(names) == len(d.declared)
 	for i := 0; same && i < len(names); i++ {
 		same = names[i] == d.declared[i] || !d.caseful && strings.EqualFold(names[i], d.declared[i])

@@ -24,9 +24,12 @@ type Options struct {
 	MaxColumns    int
 	MaxChars      int // of a value; -1 is no limit
 
-	TrimLeft, TrimRight           bool // on reading
-	KeepLeft, KeepRight           bool // on writing (the default trims)
-	NullValue, EmptyValue         string
+	TrimLeft, TrimRight   bool // on reading
+	KeepLeft, KeepRight   bool // on writing (the default trims)
+	NullValue, EmptyValue string
+	// RescuedColumn gets, as a JSON object, the values that no column takes or
+	// that do not fit; empty: none.
+	RescuedColumn                 string
 	WriteEmpty                    string
 	NaN, PositiveInf, NegativeInf string
 	QuoteAll, KeepQuotes          bool // writing: KeepQuotes is escapeQuotes=false
@@ -94,6 +97,8 @@ func (o *Options) word(name string) *string {
 	switch name {
 	case "nullvalue":
 		return &o.NullValue
+	case "rescueddatacolumn":
+		return &o.RescuedColumn
 	case "nanvalue":
 		return &o.NaN
 	case "positiveinf":

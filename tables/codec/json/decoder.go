@@ -21,6 +21,7 @@ type Decoder struct {
 	corrupt int  // column for malformed texts, -1
 	rescued int  // column for rescued fields, -1
 	rescue  *rescuer
+	unknown func(name string)
 
 	rows       int
 	remembered int // entries of all nodes
@@ -81,10 +82,14 @@ func (d *Decoder) SetFile(path string) {
 // Declare tells the whole schema, of which the decoder's type is a part: its
 // other fields are not rescued as unknown.
 func (d *Decoder) Declare(whole schema.Type) {
-	if d.rescue != nil {
+	if d.rescue != nil || d.unknown != nil {
 		d.root.declare(whole, "")
 	}
 }
+
+// OnUnknown sets what is called, at least once each, with the fields that the
+// schema told to Declare, afterwards, has not.
+func (d *Decoder) OnUnknown(fn func(name string)) { d.unknown = fn }
 
 // BindColumns starts a batch: rows are appended to the empty vectors cols, one
 // a field of the struct.

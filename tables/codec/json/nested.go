@@ -206,6 +206,9 @@ func (d *Decoder) fieldName(nd *node, prev *entry, i int) (*entry, int) {
 			name = string(unescape(nil, d.b[sp.from:sp.to]))
 		}
 		e = newEntry(d.b[start:i], name, nd.known[name])
+		if e.f == nil && d.unknown != nil && nd.declared != nil && !nd.declared[name] {
+			d.unknown(nd.path + name)
+		}
 		if d.remembered >= maxEntries {
 			return e, i
 		}

@@ -81,6 +81,7 @@ func (Format) Open(_ context.Context, in format.Input, spec format.ReadSpec) (fo
 	if err != nil {
 		return nil, err
 	}
+	dec.OnUnknown(spec.Unknown)
 	dec.Declare(spec.Declared.Type())
 	dec.SetFile(in.Name)
 	return block.Scan(in, spec, o.Options, decoder{dec})

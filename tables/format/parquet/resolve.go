@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"pipelines/tables/column"
@@ -43,6 +44,21 @@ func (s *resolver) find(n *fileNode, name string) (*fileNode, error) {
 		}
 	}
 	return found, nil
+}
+
+// unknown calls fn with the fields of a struct that the declared type has not.
+func (s *resolver) unknown(declared schema.Type, n *fileNode, path string, fn func(string)) {
+	for _, k := range n.kids {
+		i := slices.IndexFunc(declared.Fields, func(f schema.Field) bool {
+			return f.Name == k.name || !s.caseSensitive && strings.EqualFold(f.Name, k.name)
+		})
+		switch {
+		case i < 0:
+			fn(path + k.name)
+		case declared.Fields[i].Type.Kind == schema.Struct && k.leaf == nil && k.elemRep == 0:
+			s.unknown(declared.Fields[i].Type, k, path+k.name+".", fn)
+		}
+	}
 }
 
 // resolve ties the wanted type to the file's node; n is nil when it is missing.

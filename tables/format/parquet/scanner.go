@@ -57,6 +57,9 @@ func newScanner(f *file, spec format.ReadSpec, p *pools) (*scanner, error) {
 		}
 		return nil, fmt.Errorf("parquet file %s: %w", f.name, err)
 	}
+	if spec.Unknown != nil {
+		r.unknown(spec.Declared.Type(), f.root, "", spec.Unknown)
+	}
 	s.leaves = r.leaves
 	s.terms = r.terms(spec.Terms)
 	return s, nil
