@@ -157,4 +157,3 @@ func addExpectations(now, earlier []event.Expectation) []event.Expectation {
 	}
 	return now
 }
-
