@@ -15,5 +15,5 @@
 // PIPELINES_SEEDS sets how many seeds the simulation runs (default few), and
 // PIPELINES_KILLS=all runs the whole kill matrix instead of a part that
 // changes with nothing. A seed that failed goes into testdata/seeds and is run
-// ever after.
+// ever after; so do those of testdata/stateseeds.
 package simtest

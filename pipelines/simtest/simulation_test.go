@@ -354,14 +354,14 @@ func simulate(t *testing.T, seed uint64) {
 	w.check("end")
 }
 
-// TestSimulation runs the seeds that failed once and PIPELINES_SEEDS others,
-// from PIPELINES_SEED_FROM on.
-func TestSimulation(t *testing.T) {
-	text, err := os.ReadFile("testdata/seeds")
+// simulationSeeds are those that failed once and PIPELINES_SEEDS others (or so
+// many), from PIPELINES_SEED_FROM on.
+func simulationSeeds(t *testing.T, failed string, n uint64) (seeds []uint64) {
+	t.Helper()
+	text, err := os.ReadFile(failed)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var seeds []uint64
 	for line := range strings.Lines(string(text)) {
 		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
 			continue
@@ -372,7 +372,6 @@ func TestSimulation(t *testing.T) {
 		}
 		seeds = append(seeds, s)
 	}
-	n := uint64(25)
 	if s := os.Getenv("PIPELINES_SEEDS"); s != "" {
 		if n, err = strconv.ParseUint(s, 10, 64); err != nil {
 			t.Fatal(err)
@@ -389,7 +388,12 @@ func TestSimulation(t *testing.T) {
 			seeds = append(seeds, s)
 		}
 	}
-	for _, s := range seeds {
+	return seeds
+}
+
+// TestSimulation compares random projects with their model.
+func TestSimulation(t *testing.T) {
+	for _, s := range simulationSeeds(t, "testdata/seeds", 25) {
 		t.Run(strconv.FormatUint(s, 10), func(t *testing.T) { simulate(t, s) })
 	}
 }
