@@ -39,7 +39,7 @@ fuzz: ## each fuzzer for FUZZTIME (5s, or a count such as 10000x)
 
 long: ## fuzzers for a minute each, simulation with many seeds, Nexmark over a million events
 	$(MAKE) fuzz FUZZTIME=60s
-	PIPELINES_SEEDS=500 $(GO) test -timeout 60m ./pipelines/...
+	PIPELINES_SEEDS=500 $(GO) test -timeout 60m ./sqlplan ./pipelines/...
 	PIPELINES_NEXMARK=1000000 $(GO) test -timeout 60m ./cmd/nexmark
 
 golden: ## rewrite golden files (read the diff!)

@@ -88,6 +88,8 @@ func (g *generator) table(alias string) source {
 		where := []string{"%s <> 0", "CASE WHEN %s <> 0 THEN true END"}[g.r.IntN(2)]
 		s.sql = fmt.Sprintf("(SELECT * FROM %s WHERE "+where+") AS %s", name, randomSchemas[name].Fields[i].Name, alias)
 		s.rows = filtered(s.rows, compare("<>", columnOf(s, i), integer(0)))
+	} else if g.failing && g.r.IntN(4) == 0 {
+		return g.computed(s, name, alias)
 	}
 	return s
 }
@@ -109,6 +111,13 @@ func (g *generator) from() source {
 func joined(kind string, l, r, out source, on scalar) source {
 	nulls := make(tuple, len(r.names))
 	hitRight := make([]bool, len(r.rows))
+	// A key is computed for each row, also when the other side has none.
+	for _, x := range l.rows {
+		on.eval(append(append(tuple(nil), x...), nulls...))
+	}
+	for _, y := range r.rows {
+		on.eval(append(make(tuple, len(l.names)), y...))
+	}
 	for _, x := range l.rows {
 		hit := false
 		for k, y := range r.rows {
@@ -155,7 +164,12 @@ func (g *generator) joinCond(s source) scalar {
 }
 
 func columnOf(s source, i int) scalar {
-	return scalar{s.names[i], func(t tuple) any { return t[i] }}
+	return scalar{s.names[i], func(t tuple) any {
+		if t[i] == any(failed{}) {
+			panic(divided{})
+		}
+		return t[i]
+	}}
 }
 
 func (g *generator) intColumn(s source) scalar {

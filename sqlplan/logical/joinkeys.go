@@ -4,7 +4,7 @@ import "pipelines/sqlplan/funcs"
 
 // SplitJoin moves the equalities between the sides from the condition to the
 // keys. An equality that can fail stays where a conjunct before it may guard
-// it. A cross join with keys or a condition becomes an inner one.
+// it, and one over values that failed before likewise. A cross join with keys or a condition becomes an inner one.
 func SplitJoin(n *Join) *Join {
 	if n.Cond == nil {
 		return n
@@ -15,9 +15,13 @@ func SplitJoin(n *Join) *Join {
 	m.RightKeys = append([]Expr(nil), n.RightKeys...)
 	m.NullSafe = append([]bool(nil), n.NullSafe...)
 	var rest []Expr
+	var marked map[ColumnID]bool
 	for _, c := range Conjuncts(n.Cond) {
 		l, r, safe, ok := equality(c, left, right)
-		if ok && (len(rest) == 0 || !CanFail(c)) {
+		if ok && len(rest) > 0 && marked == nil {
+			marked = sideMarks(n)
+		}
+		if ok && (len(rest) == 0 || !Fails(c, marked)) {
 			m.LeftKeys, m.RightKeys, m.NullSafe = append(m.LeftKeys, l), append(m.RightKeys, r), append(m.NullSafe, safe)
 			continue
 		}
@@ -33,6 +37,17 @@ func SplitJoin(n *Join) *Join {
 		m.Type = InnerJoin
 	}
 	return &m
+}
+
+// sideMarks are the columns of both sides that may be marks of failed rows. A
+// join of streams takes its keys as they always were: they name its state.
+func sideMarks(n *Join) map[ColumnID]bool {
+	out := map[ColumnID]bool{}
+	if !n.Left.Streaming() || !n.Right.Streaming() {
+		mayFail(n.Left, out)
+		mayFail(n.Right, out)
+	}
+	return out
 }
 
 func idSet(attrs []Attr) map[ColumnID]bool {

@@ -88,8 +88,7 @@ func (c *Context) distinctValues(m *logical.Aggregate) logical.Node {
 	first, needed := m.Aggs[0], false
 	for _, g := range m.Aggs {
 		needed = needed || g.Distinct
-		repeats := g.Fn.Fn.Name == "min" || g.Fn.Fn.Name == "max" // give the same
-		if !g.Distinct && !repeats || g.Filter != nil || len(g.OrderBy) > 0 || g.Fn.Fn.OrderSensitive || len(g.Args) != len(first.Args) {
+		if !g.Distinct && !g.Fn.Fn.IgnoresDistinct || g.Filter != nil || len(g.OrderBy) > 0 || g.Fn.Fn.OrderSensitive || len(g.Args) != len(first.Args) {
 			return m
 		}
 		for i, a := range g.Args {

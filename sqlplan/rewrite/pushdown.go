@@ -115,8 +115,9 @@ func (c *Context) split(n logical.Node, conds []logical.Expr) (down, stay []logi
 	default:
 		return nil, conds
 	}
+	marked := logical.MayFail(n.Inputs()[0])
 	for _, e := range conds {
-		guarded := logical.CanFail(e) && (drops || len(stay) > 0)
+		guarded := (drops || len(stay) > 0) && logical.Fails(e, marked)
 		if logical.Volatility(e) == funcs.Volatile || guarded || !passes(e) {
 			stay = append(stay, e)
 		} else {
@@ -134,8 +135,9 @@ func (c *Context) pushProject(m *logical.Project, conds []logical.Expr) logical.
 		by[a.Attr.ID] = a.Expr
 	}
 	var down, stay []logical.Expr
+	marked := logical.MayFail(m)
 	for _, e := range conds {
-		ok := logical.Volatility(e) < funcs.Volatile && !(logical.CanFail(e) && len(stay) > 0)
+		ok := logical.Volatility(e) < funcs.Volatile && !(len(stay) > 0 && logical.Fails(e, marked))
 		for id := range columnsOf(e) {
 			x := by[id]
 			ok = ok && x != nil && logical.Volatility(x) < funcs.Volatile && (cheap(x) || m.Streaming() && !logical.HasSubquery(x))
@@ -174,8 +176,9 @@ func (c *Context) pushScan(m *logical.Scan, conds []logical.Expr) logical.Node {
 // pushUnion repeats the conditions over each child.
 func (c *Context) pushUnion(m *logical.Union, conds []logical.Expr) logical.Node {
 	var down, stay []logical.Expr
+	marked := logical.MayFail(m)
 	for _, e := range conds {
-		if logical.Volatility(e) == funcs.Volatile || logical.CanFail(e) && len(stay) > 0 {
+		if logical.Volatility(e) == funcs.Volatile || len(stay) > 0 && logical.Fails(e, marked) {
 			stay = append(stay, e)
 		} else {
 			down = append(down, e)
@@ -203,6 +206,7 @@ func (c *Context) pushUnion(m *logical.Union, conds []logical.Expr) logical.Node
 // join's own condition included where rows without a match are not kept.
 func (c *Context) pushJoin(j *logical.Join, conds []logical.Expr) logical.Node {
 	left, right := setOf(j.Left.Output()), setOf(j.Right.Output())
+	marked := logical.MayFail(logical.SplitJoin(j))
 	toLeft, toRight := false, false
 	switch j.Type {
 	case logical.InnerJoin, logical.CrossJoin:
@@ -215,7 +219,7 @@ func (c *Context) pushJoin(j *logical.Join, conds []logical.Expr) logical.Node {
 	var l, r, stay []logical.Expr
 	move := func(e logical.Expr) bool {
 		ids := columnsOf(e)
-		if len(ids) == 0 || logical.CanFail(e) || logical.Volatility(e) == funcs.Volatile || j.Lateral {
+		if len(ids) == 0 || logical.Fails(e, marked) || logical.Volatility(e) == funcs.Volatile || j.Lateral {
 			return false
 		}
 		switch {
@@ -237,7 +241,7 @@ func (c *Context) pushJoin(j *logical.Join, conds []logical.Expr) logical.Node {
 	all := logical.Conjuncts(j.Cond)
 	if inner := j.Type == logical.InnerJoin || j.Type == logical.CrossJoin; inner && j.State == nil {
 		// A condition over both sides belongs to the join.
-		all, stay = append(append([]logical.Expr(nil), all...), joinable(stay)...), notJoinable(stay)
+		all, stay = append(append([]logical.Expr(nil), all...), joinable(stay, marked)...), notJoinable(stay, marked)
 	}
 	toLeft, toRight = ownSides(j)
 	var own []logical.Expr
@@ -277,24 +281,24 @@ func ownSides(j *logical.Join) (left, right bool) {
 }
 
 // inJoin reports a condition of WHERE that may become one of the join.
-func inJoin(e logical.Expr) bool {
-	return logical.Volatility(e) < funcs.Volatile && !logical.HasSubquery(e) && !logical.CanFail(e)
+func inJoin(e logical.Expr, marked idSet) bool {
+	return logical.Volatility(e) < funcs.Volatile && !logical.HasSubquery(e) && !logical.Fails(e, marked)
 }
 
-func joinable(conds []logical.Expr) []logical.Expr {
+func joinable(conds []logical.Expr, marked idSet) []logical.Expr {
 	var out []logical.Expr
 	for _, e := range conds {
-		if inJoin(e) {
+		if inJoin(e, marked) {
 			out = append(out, e)
 		}
 	}
 	return out
 }
 
-func notJoinable(conds []logical.Expr) []logical.Expr {
+func notJoinable(conds []logical.Expr, marked idSet) []logical.Expr {
 	var out []logical.Expr
 	for _, e := range conds {
-		if !inJoin(e) {
+		if !inJoin(e, marked) {
 			out = append(out, e)
 		}
 	}
