@@ -2,6 +2,7 @@ package operator
 
 import (
 	"math"
+	"slices"
 
 	"pipelines/sqlplan/logical"
 	"pipelines/tables/column"
@@ -35,20 +36,28 @@ func (bd *builder) aggregate(node logical.Node, out port) (port, watermarked, er
 	if s, at := sessionOf(n); s != nil {
 		return bd.sessions(n, at, out)
 	}
-	return bd.groupBy(n, bd.exchange(out, len(n.Groups)), func(*aggregate) {})
+	return bd.groupBy(n, bd.exchange(out, len(n.Groups)), firstN(len(n.Groups)), func(*aggregate) {})
 }
 
 // byPanes builds an aggregate over the panes of a sliding window.
 func (bd *builder) byPanes(tw *logical.TimeWindow, at int) func(logical.Node, port) (port, watermarked, error) {
 	return func(n logical.Node, out port) (port, watermarked, error) {
-		one := bd.exchange(out, 0) // a window merges panes of several groups
-		return bd.groupBy(n.(*logical.Aggregate), one, func(a *aggregate) { a.panes = newPanes(a, tw, at) })
+		a := n.(*logical.Aggregate)
+		// A window merges the groups of its panes: they have to be in one part.
+		keys := slices.Delete(firstN(len(a.Groups)), at, at+1)
+		x := bd.exchange(out, len(keys))
+		in, wm, err := bd.groupBy(a, x, keys, func(a *aggregate) { a.panes = newPanes(a, tw, at) })
+		if err == nil {
+			x.route = x.parts[0].(*aggregate).panes.route
+		}
+		return in, wm, err
 	}
 }
 
-// groupBy builds the parts of an aggregate; with prepares each.
-func (bd *builder) groupBy(n *logical.Aggregate, x *exchange, with func(*aggregate)) (port, watermarked, error) {
-	spec := inletSpec{attrs: n.Input.Output(), keys: firstN(len(n.Groups)), used: len(n.Groups), time: -1}
+// groupBy builds the parts of an aggregate, among which rows are dealt by the
+// groups at keys; with prepares each.
+func (bd *builder) groupBy(n *logical.Aggregate, x *exchange, keys []int, with func(*aggregate)) (port, watermarked, error) {
+	spec := inletSpec{attrs: n.Input.Output(), keys: keys, used: len(n.Groups), time: -1}
 	var to []taker
 	for _, o := range x.outlets {
 		a, exprs, err := bd.aggregatePart(n, o)

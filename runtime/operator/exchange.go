@@ -38,6 +38,9 @@ type exchange struct {
 	open    int          // those that have not ended
 	rows    atomic.Int64 // taken in this step
 	narrow  bool         // only the first part is in use
+	// route tells the key group that deals the rows of a stored key, where it is
+	// not the one that the key is stored under.
+	route func(key []byte) (group uint8, ok bool)
 }
 
 // ender is a part as the exchange ends it; its output has no end.
@@ -405,7 +408,14 @@ func (x *exchange) Restore(key, value []byte) error {
 	if len(key) == 0 {
 		return errState(x.ID())
 	}
-	return x.shares[x.partOf(key[0])].Restore(key, value)
+	group, ok := key[0], true
+	if x.route != nil && len(x.parts) > 1 {
+		group, ok = x.route(key)
+	}
+	if !ok {
+		return errState(x.ID())
+	}
+	return x.shares[x.partOf(group)].Restore(key, value)
 }
 
 func (x *exchange) count() OperatorCount {

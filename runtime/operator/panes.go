@@ -32,6 +32,8 @@ type panes struct {
 	lo    int64 // acc covers panes that start in [lo, hi)
 	hi    int64
 	cols  []*column.Vector // scratch
+	codec *rowCodec        // of route
+	kb    keyBatch         // of route
 	out   []int32
 }
 
@@ -291,6 +293,28 @@ func (p *panes) push(end int64) error {
 		kids = kids[n:]
 	}
 	return nil
+}
+
+// route is the key group of the other keys in the stored key of a group.
+func (p *panes) route(key []byte) (uint8, bool) {
+	t := p.a.table
+	if len(key) < 2 || key[1] != 0 {
+		return 0, false
+	}
+	if _, ok := t.loadKey(key[2:]); !ok {
+		return 0, false
+	}
+	if p.codec == nil {
+		p.codec = newRowCodec(typesOf(p.a.cols[:p.a.nkeys]))
+	}
+	p.codec.clear()
+	if s := t.layout.stride; s > 0 {
+		t.layout.unload(t.kw[:s], p.codec.cols)
+	} else if decodeRow(t.kb, p.codec.cols) != nil {
+		return 0, false
+	}
+	p.cols = append(append(p.cols[:0], p.codec.cols[:p.at]...), p.codec.cols[p.at+1:]...)
+	return keyGroup(p.keys.hashKeys(&p.kb, p.cols, []int32{0})[0]), true
 }
 
 // restore files all living groups of the aggregate.
