@@ -13,8 +13,10 @@ const hiveNull = "__HIVE_DEFAULT_PARTITION__"
 
 // PartitionText returns the text of row i of a partition column; nil is NULL,
 // and also the word that stands for NULL in folder names, which readers cannot
-// tell from it. The empty string is kept: we read it as it was written, while
-// other readers of the format take it for NULL.
+// tell from it. The empty string is kept, as the tables of Spark's pipelines
+// keep it (conformance case partitioned_tables): Spark reads it from our log
+// as it was written. Spark's own Delta writer makes it NULL, and readers made
+// with delta-rs take it for NULL.
 func PartitionText(v *column.Vector, i int) *string {
 	flat, row := flatRow(v, i)
 	if v.IsNull(i) || flat.IsNull(row) {
