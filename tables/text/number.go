@@ -1,6 +1,7 @@
 package text
 
 import (
+	"bytes"
 	"math"
 	"strconv"
 )
@@ -205,7 +206,8 @@ func hugeExponent(b []byte) bool {
 }
 
 // ParseDouble reads a double by Spark's cast rules: blanks around ignored,
-// NaN and infinities (inf, infinity) in any case, Java's suffixes d and f.
+// NaN and infinities (inf, infinity) in any case, Java's suffixes d and f, and
+// its hexadecimal form (0x1.8p3).
 func ParseDouble(b []byte) (v float64, ok bool) {
 	b = Trim(b)
 	if v, ok = ParseNumber(b); ok {
@@ -214,22 +216,48 @@ func ParseDouble(b []byte) (v float64, ok bool) {
 	if v, ok = specialFloat(b); ok {
 		return v, true
 	}
-	if n := len(b); n > 1 && (b[n-1]|0x20 == 'd' || b[n-1]|0x20 == 'f') {
-		if b[n-2]-'0' <= 9 || b[n-2] == '.' {
-			return ParseNumber(b[:n-1])
-		}
+	b = cutSuffix(b)
+	if v, ok = ParseNumber(b); ok || !isHex(b) {
+		return v, ok
 	}
-	return 0, false
+	return parseHex(b, 64)
+}
+
+// cutSuffix cuts the letter d or f that Java lets stand behind a number.
+func cutSuffix(b []byte) []byte {
+	if n := len(b); n > 1 && (b[n-1]|0x20 == 'd' || b[n-1]|0x20 == 'f') && (b[n-2]-'0' <= 9 || b[n-2] == '.') {
+		return b[:n-1]
+	}
+	return b
+}
+
+// isHex reports a number that starts as a hexadecimal one.
+func isHex(b []byte) bool {
+	if len(b) > 0 && (b[0] == '-' || b[0] == '+') {
+		b = b[1:]
+	}
+	return len(b) > 2 && b[0] == '0' && b[1]|0x20 == 'x'
+}
+
+// parseHex reads a hexadecimal number, whose exponent must be there.
+func parseHex(b []byte, bits int) (float64, bool) {
+	if bytes.IndexByte(b, '_') >= 0 {
+		return 0, false
+	}
+	f, err := strconv.ParseFloat(string(b), bits)
+	return f, err == nil || math.IsInf(f, 0)
 }
 
 // ParseFloat is ParseDouble for FLOAT: the text is rounded once.
 func ParseFloat(b []byte) (v float32, ok bool) {
 	b = Trim(b)
-	if n := len(b); n > 1 && (b[n-1]|0x20 == 'd' || b[n-1]|0x20 == 'f') && (b[n-2]-'0' <= 9 || b[n-2] == '.') {
-		b = b[:n-1]
+	number := cutSuffix(b)
+	if _, _, _, _, ok = scanNumber(number); ok {
+		return roundFloat(number)
 	}
-	if _, _, _, _, ok = scanNumber(b); ok {
-		return roundFloat(b)
+	if isHex(number) {
+		d, ok := parseHex(number, 32)
+		return float32(d), ok
 	}
 	d, ok := specialFloat(b)
 	return float32(d), ok

@@ -22,10 +22,12 @@ type Decoder struct {
 	checked  bool     // the number of tokens is compared
 	corrupt  int      // among cols, -1
 	header   bool     // the next record is a header
+	fresh    bool     // nothing of the file was read
 	caseful  bool
 	onHeader func(names []string)
 	rescue   rescue
 	empty    []byte // the option emptyValue
+	commas   []byte // scratch
 
 	rows  int
 	stats record.Stats
@@ -36,6 +38,7 @@ var (
 	ErrMalformed = errors.New("malformed CSV record")
 	ErrTokens    = errors.New("the number of values is not that of the columns")
 	ErrLong      = errors.New("a value is longer than maxCharsPerColumn")
+	ErrStray     = errors.New("a quote inside quotes is not escaped (unescapedQuoteHandling is RAISE_ERROR)")
 	ErrColumns   = errors.New("more values than maxColumns")
 )
 
@@ -112,7 +115,7 @@ func (d *Decoder) Finish() {
 // StartFile begins a file, whose first record is a header if the option says
 // so; names are compared in any case unless caseSensitive.
 func (d *Decoder) StartFile(caseSensitive bool) {
-	d.header, d.caseful = d.opts.Header, caseSensitive
+	d.header, d.fresh, d.caseful = d.opts.Header, true, caseSensitive
 }
 
 // Decode appends the first record of rec (from_csv).
@@ -178,19 +181,16 @@ func blank(line []byte) bool {
 // b[from:] until limit rows are there; it returns where it stopped.
 func (d *Decoder) DecodeRecords(b []byte, from, limit int) (int, error) {
 	i := from
-	for i < len(b) && d.rows < limit {
-		switch {
-		case b[i] == '\n' || b[i] == '\r':
-			i++
-			continue
-		case d.opts.Comment != none && b[i] == d.opts.Comment:
-			for i < len(b) && b[i] != '\n' && b[i] != '\r' {
-				i++
-			}
-			continue
+	if d.fresh {
+		d.fresh = false
+		d.detect(b[from:])
+	}
+	for d.rows < limit {
+		if i = d.record(b, i); i >= len(b) {
+			break
 		}
 		next := d.split(b, i, false)
-		if err := d.row(b, bytes.TrimRight(b[i:next], "\r\n"), i); err != nil {
+		if err := d.row(b, b[i:d.stop], i); err != nil {
 			return next, err
 		}
 		i = next
@@ -211,7 +211,7 @@ func (d *Decoder) row(b, rec []byte, offset int) error {
 	case d.opts.MaxChars > 0 && d.tooLong(b):
 		return &record.Error{Record: rec, Offset: offset, Err: ErrLong}
 	case d.stray:
-		cause = ErrMalformed
+		return &record.Error{Record: rec, Offset: offset, Err: ErrStray}
 	case d.checked && len(d.tokens) < len(d.declared), d.checked && d.rescue.at < 0 && len(d.tokens) > len(d.declared):
 		cause = ErrTokens
 	}
@@ -330,14 +330,11 @@ func (d *Decoder) checkHeader(b []byte) error {
 	return &HeaderError{Header: names, Schema: d.declared}
 }
 
-// headerNames returns the tokens of a header; blanks outside quotes are cut.
+// headerNames returns the tokens of a header.
 func headerNames(t *tokenizer, b []byte) []string {
 	names := make([]string, len(t.tokens))
 	for k := range t.tokens {
 		names[k] = string(t.value(b, k))
-		if !t.tokens[k].quoted {
-			names[k] = strings.TrimSpace(names[k])
-		}
 	}
 	return names
 }

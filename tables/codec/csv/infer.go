@@ -70,22 +70,10 @@ func (inf *Inferrer) AddRecord(line []byte) error {
 
 // AddWhole looks at records whose quoted values may have line breaks.
 func (inf *Inferrer) AddWhole(b []byte) error {
-	for i := 0; i < len(b); {
-		if b[i] == '\n' || b[i] == '\r' {
-			i++
-			continue
-		}
-		if inf.opts.Comment != none && b[i] == inf.opts.Comment {
-			n := bytes.IndexAny(b[i:], "\n\r")
-			if n < 0 {
-				break
-			}
-			i += n
-			continue
-		}
-		next := inf.split(b, i, false)
+	inf.detect(b)
+	for i := inf.tokenizer.record(b, 0); i < len(b); i = inf.tokenizer.record(b, i) {
+		i = inf.split(b, i, false)
 		inf.record(b)
-		i = next
 	}
 	return inf.err
 }

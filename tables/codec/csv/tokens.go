@@ -17,10 +17,80 @@ type tokenizer struct {
 	tokens  []token
 	scratch []byte
 	stray   bool // a stray quote was met and is an error
+	breaks  lineBreaks
+	quote   string // the quote, and the escape
+	escape  string
+	stop    int // where the text of the record ends
 }
 
+// lineBreaks says what ends a record in a text of several. A file that is read
+// whole has the kind of its first line break; the others are text.
+type lineBreaks uint8
+
+const (
+	feeds   lineBreaks = iota // a line feed
+	pairs                     // a carriage return with a line feed
+	returns                   // a carriage return
+	custom                    // the option lineSep and nothing else
+)
+
 func newTokenizer(o *Options) tokenizer {
-	return tokenizer{opt: o, sep: o.Sep[0], long: len(o.Sep) > 1}
+	t := tokenizer{opt: o, sep: o.Sep[0], long: len(o.Sep) > 1, quote: string(rune(o.Quote)), escape: string(rune(o.Escape))}
+	if o.LineSep != "" {
+		t.breaks = custom
+	}
+	return t
+}
+
+// detect finds the kind of line breaks of a file.
+func (t *tokenizer) detect(b []byte) {
+	if t.breaks == custom {
+		return
+	}
+	t.breaks = feeds
+	if i := bytes.IndexAny(b, "\n\r"); i >= 0 && b[i] == '\r' {
+		t.breaks = returns
+		if i+1 < len(b) && b[i+1] == '\n' {
+			t.breaks = pairs
+		}
+	}
+}
+
+// lineBreak returns the length of the line break at i, 0 if there is none.
+func (t *tokenizer) lineBreak(b []byte, i int) int {
+	switch {
+	case t.breaks == custom:
+		if bytes.HasPrefix(b[i:], []byte(t.opt.LineSep)) {
+			return len(t.opt.LineSep)
+		}
+	case b[i] == '\n' && t.breaks == feeds, b[i] == '\r' && t.breaks == returns:
+		return 1
+	case b[i] == '\r' && t.breaks == pairs && i+1 < len(b) && b[i+1] == '\n':
+		return 2
+	}
+	return 0
+}
+
+// record returns the place of the next record of a whole file from i on,
+// behind empty lines and comments; len(b) if there is none.
+func (t *tokenizer) record(b []byte, i int) int {
+	for i < len(b) {
+		if n := t.lineBreak(b, i); n > 0 {
+			i += n
+			continue
+		}
+		if b[i] == '\n' && t.breaks != custom { // a feed is text only inside a record
+			i++
+			continue
+		}
+		if t.opt.Comment == none || b[i] != t.opt.Comment {
+			return i
+		}
+		for i < len(b) && t.lineBreak(b, i) == 0 {
+			i++
+		}
+	}
+	return i
 }
 
 // value returns the bytes of token k of the record rec.
@@ -67,7 +137,7 @@ func (t *tokenizer) atSep(b []byte, i int) bool {
 
 // ends reports whether an unquoted value ends at i.
 func (t *tokenizer) ends(b []byte, i int, lines bool) bool {
-	return t.atSep(b, i) || !lines && (b[i] == '\n' || b[i] == '\r')
+	return t.atSep(b, i) || !lines && t.lineBreak(b, i) > 0
 }
 
 // next reads the value at i; more says that a separator followed it.
@@ -105,15 +175,32 @@ func (t *tokenizer) next(b []byte, i int, lines bool) (after int, more bool) {
 
 // delimiter steps over the separator or the line end at i.
 func (t *tokenizer) delimiter(b []byte, i int) (after int, more bool) {
+	t.stop = i
 	switch {
 	case i >= len(b):
 		return i, false
 	case t.atSep(b, i):
 		return i + len(t.opt.Sep), true
-	case b[i] == '\r' && i+1 < len(b) && b[i+1] == '\n':
-		return i + 2, false
 	}
-	return i + 1, false
+	return i + t.lineBreak(b, i), false
+}
+
+// escaped tells what stands inside quotes for the n bytes at i, if they are an
+// escape or a line break; n is 0 for plain text.
+func (t *tokenizer) escaped(b []byte, i int, lines bool) (text string, n int) {
+	o, c := t.opt, b[i]
+	next := i+1 < len(b)
+	switch {
+	case c == '\r' && !lines && (t.breaks == pairs || t.breaks == returns):
+		return "\n", t.lineBreak(b, i)
+	case o.Escape != none && c == o.Escape && c != o.Quote && !next: // escapes nothing
+		return "", 1
+	case o.Escape != none && c == o.Escape && next && b[i+1] == o.Quote:
+		return t.quote, 2
+	case o.EscapeEscape != none && c == o.EscapeEscape && next && b[i+1] == o.Escape && o.Escape != o.Quote:
+		return t.escape, 2
+	}
+	return "", 0
 }
 
 // quoted reads a value behind its opening quote at i-1 and returns the place
@@ -128,18 +215,22 @@ func (t *tokenizer) quoted(b []byte, i int, lines bool) int {
 		t.scratch = append(t.scratch, b[flushed:to]...)
 		rewritten = true
 	}
+	if i >= len(b) { // a quote and nothing else is text
+		t.tokens = append(t.tokens, token{from: i - 1, to: i})
+		return i
+	}
 	for i < len(b) {
 		c := b[i]
+		if c != o.Escape && c != o.EscapeEscape && c != '\r' && c != o.Quote {
+			i++
+			continue
+		}
+		r, n := t.escaped(b, i, lines)
 		switch {
-		case o.Escape != none && c == o.Escape && i+1 < len(b) && b[i+1] == o.Quote && (c != o.Quote || o.Escape == o.Quote):
+		case n > 0:
 			flush(i)
-			t.scratch = append(t.scratch, o.Quote)
-			i += 2
-			flushed = i
-		case o.EscapeEscape != none && c == o.EscapeEscape && i+1 < len(b) && b[i+1] == o.Escape && o.Escape != o.Quote:
-			flush(i)
-			t.scratch = append(t.scratch, o.Escape)
-			i += 2
+			t.scratch = append(t.scratch, r...)
+			i += n
 			flushed = i
 		case c == o.Quote:
 			end := t.closing(b, i+1, lines)

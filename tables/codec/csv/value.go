@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 
+	"pipelines/tables/codec/record"
 	"pipelines/tables/column"
 	"pipelines/tables/schema"
 	"pipelines/tables/text"
@@ -123,7 +124,7 @@ func (d *Decoder) append(c *col, s []byte) bool {
 		}
 		return ok
 	case schema.Decimal:
-		n, st := text.ParseDecimalExact(s, c.typ.Precision, c.typ.Scale)
+		n, st := text.ParseDecimalExact(record.WithoutCommas(s, &d.commas), c.typ.Precision, c.typ.Scale)
 		switch {
 		case st != text.DecimalOK:
 			return false

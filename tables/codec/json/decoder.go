@@ -29,6 +29,7 @@ type Decoder struct {
 	limit      int // rows of a batch of DecodeRows, 0: any number
 	pending    int // the place of the next element of an array, 0: none
 	scratch    []byte
+	commas     []byte
 	copied     []byte
 	keys       map[string]bool // of a large map being read
 	stats      record.Stats
@@ -222,16 +223,24 @@ var padding = append([]byte{'\n'}, make([]byte, Padding)...)
 // array may go beyond the limit by its length.
 func (d *Decoder) DecodeLines(b []byte, from, end, limit int) (int, error) {
 	d.b, d.end, d.lines, d.arrays = b, end, true, true
-	i := from
+	i, lineStart := from, from
 	for i < end && d.rows < limit {
 		switch b[i] {
-		case '\n', '\r', ' ', '\t':
+		case ' ', '\t':
 			i++
 			continue
+		case '\n', '\r':
+			i++
+			lineStart = i
+			continue
+		case '/':
+			if j := d.ws(i); j > i && (b[j] == '\n' || b[j] == '\r') { // a line of comments
+				i = j
+				continue
+			}
 		}
-		lineStart := i
 		start := d.rows
-		next := d.record(i)
+		next := d.record(d.ws(i))
 		if next >= 0 && !d.partial {
 			d.good(start)
 			if i = next; b[i] == '\n' {
@@ -239,12 +248,14 @@ func (d *Decoder) DecodeLines(b []byte, from, end, limit int) (int, error) {
 			} else {
 				i = lineEnd(b, i, end)
 			}
+			lineStart = i
 			continue
 		}
 		i = lineEnd(b, lineStart, end)
 		if err := d.bad(trimLine(b[lineStart:i]), lineStart, start, next < 0); err != nil {
 			return i, err
 		}
+		lineStart = i
 	}
 	return i, nil
 }

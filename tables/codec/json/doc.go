@@ -19,5 +19,6 @@
 // UTF-8, else the record counts as malformed. Decoders, inferrers and
 // encoders are single-threaded. No call allocates per row.
 //
-// The package imports only tables/{schema,column,text} and codec/variant.
+// The package imports only tables/{schema,column,text} and
+// codec/{record,variant}.
 package json

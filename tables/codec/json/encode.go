@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"pipelines/tables/codec/variant"
 	"pipelines/tables/column"
 	"pipelines/tables/schema"
 	"pipelines/tables/text"
@@ -14,8 +15,8 @@ import (
 // Encoder prints values as JSON text by the rules of to_json and the JSON
 // writer.
 type Encoder struct {
-	// Variant appends the JSON of a VARIANT value; it must be set if the types
-	// have one.
+	// Variant appends the JSON of a VARIANT value; NewEncoder sets it to the
+	// usual form in the options' zone.
 	Variant func(dst, value, metadata []byte) []byte
 
 	opts Options
@@ -36,6 +37,7 @@ type shape struct {
 // NewEncoder plans printing values of type t.
 func NewEncoder(t schema.Type, o Options) (*Encoder, error) {
 	e := &Encoder{opts: o}
+	e.Variant = func(dst, value, metadata []byte) []byte { return variant.AppendJSON(dst, value, metadata, o.Zone) }
 	var err error
 	e.fmt, err = o.Formats(false)
 	e.root = e.shape(t)

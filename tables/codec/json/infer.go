@@ -33,6 +33,7 @@ type Inferrer struct {
 	taken   int64
 	copied  []byte
 	scratch []byte
+	commas  []byte
 	err     error
 }
 
@@ -167,7 +168,7 @@ func (inf *Inferrer) text(g *guess, sp span) {
 			s = inf.scratch
 		}
 		if inf.opts.PrefersDecimal && s[0] > ' ' && s[len(s)-1] > ' ' {
-			if _, p, sc, ok := text.ParseDecimalAny(s); ok {
+			if _, p, sc, ok := text.ParseDecimalAny(record.WithoutCommas(s, &inf.commas)); ok {
 				g.see(schema.Decimal, p, sc)
 				return
 			}
@@ -380,7 +381,10 @@ func (g *guess) typ(o *Options) (t schema.Type, ok bool) {
 		return schema.ArrayOf(e, true), ok
 	case schema.Struct:
 		var out []schema.Field
-		for _, f := range g.fields {
+		for name, f := range g.fields {
+			if name == "" { // Spark leaves out a field without a name
+				continue
+			}
 			for ; f != nil; f = f.twin {
 				if ft, ok := f.typ(o); ok {
 					out = append(out, schema.Field{Name: f.name, Type: ft, Nullable: true})

@@ -18,6 +18,11 @@ type Options struct {
 	AllowBackslashEscapingAny bool
 	AllowUnquotedControlChars bool
 
+	// RawText makes a STRING of the bytes of a number, object or array as they
+	// stand in the file, as Spark's file reader does; else they are printed
+	// again, as from_json does.
+	RawText bool
+
 	// For inference.
 	PrimitivesAsString, PrefersDecimal, DropFieldIfAllNull bool
 	InferTimestamp                                         bool

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"math"
 
+	"pipelines/tables/codec/record"
 	"pipelines/tables/schema"
 	"pipelines/tables/text"
 )
@@ -64,7 +65,7 @@ func (d *Decoder) textValue(nd *node, r int, sp span) bool {
 		}
 		return ok
 	case schema.Decimal:
-		return d.decimalValue(nd, r, s)
+		return d.decimalValue(nd, r, record.WithoutCommas(s, &d.commas))
 	case schema.Binary:
 		return d.binaryValue(nd, r, s)
 	case schema.YearMonthInterval:
@@ -108,7 +109,7 @@ func (d *Decoder) specialFloat(s []byte) (float64, bool) {
 	switch string(s) {
 	case "NaN":
 		return math.NaN(), true
-	case "INF", "+INF", "Infinity", "+Infinity":
+	case "+INF", "Infinity", "+Infinity":
 		return math.Inf(1), true
 	case "-INF", "-Infinity":
 		return math.Inf(-1), true
@@ -206,7 +207,11 @@ func (d *Decoder) numberValue(nd *node, r, i int) (int, bool) {
 		return next, n.word == 0 && d.decimalValue(nd, r, s)
 	case schema.String:
 		nd.seek(r)
-		nd.v.Bytes = appendNumberText(nd.v.Bytes, s, n)
+		if d.opts.RawText {
+			nd.v.Bytes = append(nd.v.Bytes, s...)
+		} else {
+			nd.v.Bytes = appendNumberText(nd.v.Bytes, s, n)
+		}
 		nd.v.Offsets = append(nd.v.Offsets, int32(len(nd.v.Bytes)))
 		nd.n = r + 1
 		return next, true
@@ -327,7 +332,15 @@ func appendNumberText(dst, s []byte, n number) []byte {
 func (d *Decoder) other(nd *node, r, i int) (int, bool) {
 	if nd.typ.Kind == schema.String {
 		nd.seek(r)
-		out, next := d.reprint(nd.v.Bytes, i)
+		var out []byte
+		var next int
+		if d.opts.RawText {
+			if next = d.skip(i); next >= 0 {
+				out = append(nd.v.Bytes, d.b[i:next]...)
+			}
+		} else {
+			out, next = d.reprint(nd.v.Bytes, i)
+		}
 		if next < 0 {
 			return -1, false
 		}

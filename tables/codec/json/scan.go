@@ -1,6 +1,7 @@
 package json
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/bits"
 	"unicode/utf8"
@@ -277,7 +278,11 @@ func unescape(dst, raw []byte) []byte {
 					i += 6
 				}
 			}
-			dst = utf8.AppendRune(dst, r) // a lone surrogate becomes U+FFFD
+			if r >= 0xd800 && r < 0xe000 {
+				dst = append(dst, '?') // a lone surrogate, as Java writes it in UTF-8
+			} else {
+				dst = utf8.AppendRune(dst, r)
+			}
 			continue
 		}
 		dst = append(dst, c)
@@ -382,13 +387,15 @@ func (s *source) numberWord(n number) (number, int) {
 		return n, n.to
 	}
 	n.whole = false
-	for _, w := range [...]string{"Infinity", "INF"} {
-		if s.has(i, w) {
-			n.to = i + len(w)
-			return n, n.to
-		}
+	switch {
+	case s.has(i, "Infinity"):
+		n.to = i + len("Infinity")
+	case i > n.from && s.has(i, "INF"): // only behind a sign
+		n.to = i + len("INF")
+	default:
+		return n, -1
 	}
-	return n, -1
+	return n, n.to
 }
 
 // has reports whether the word stands at i and ends there.
@@ -429,16 +436,19 @@ func (s *source) key(i int) (sp span, next int) {
 		return s.singleQuoted(i)
 	case s.opt.AllowUnquotedFieldNames:
 		sp.from = i
-		for c := s.b[i]; c == '_' || c == '$' || c >= 0x80 || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9'; c = s.b[i] {
+		for c := s.b[i]; c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || bytes.IndexByte(nameSigns, c) >= 0; c = s.b[i] {
 			i++
 		}
-		if i > sp.from && s.b[sp.from]-'0' > 9 && utf8.Valid(s.b[sp.from:i]) {
+		if i > sp.from {
 			sp.to = i
 			return sp, i
 		}
 	}
 	return sp, -1
 }
+
+// nameSigns are the signs that Jackson takes in a name without quotes.
+var nameSigns = []byte("_$@#*-+")
 
 // skip validates the value at i and returns what is behind it, or -1.
 func (s *source) skip(i int) int {

@@ -272,7 +272,7 @@ func (p *Parser) unicode(i int) (r rune, n int) {
 				return pair, 12
 			}
 		}
-		return utf8.RuneError, 6
+		return '?', 6 // as Java writes it in UTF-8
 	}
 	return r, 6
 }

@@ -75,10 +75,6 @@ func options(opts map[string]string, session *time.Location) (codec.Options, err
 	if o.Zone == nil {
 		o.Zone = text.NewZone(session)
 	}
-	switch o.LineSep {
-	case "\n", "\r\n", "\r": // as any line break
-		o.LineSep = ""
-	}
 	return o, err
 }
 

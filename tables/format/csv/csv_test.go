@@ -85,7 +85,7 @@ func TestRows(t *testing.T) {
 	run(t, "B46 mixed line ends", "1,2\n4,5\r\n7,8\n", ab, nil, `1|"2"`, `4|"5"`, `7|"8"`)
 	run(t, "B47 byte-order mark", "\xef\xbb\xbfid,name\n1,Mark\n2,Hannes", ab, map[string]string{"header": "true", "enforceschema": "false"}, `1|"Mark"`, `2|"Hannes"`)
 	run(t, "B67 header only", "id,name\n", ab, header)
-	run(t, "B67 quoted header", "\"id\", name \n1,x", ab, map[string]string{"header": "true", "enforceschema": "false"}, `1|"x"`)
+	run(t, "B67 quoted header", "\"id\",name\n1,x", ab, map[string]string{"header": "true", "enforceschema": "false"}, `1|"x"`)
 	run(t, "multi line", "1,\"a\nb\"\r\n2,\"c\r\nd\"\n\n3,e", ab, map[string]string{"multiline": "true"}, `1|"a`+"\n"+`b"`, `2|"c`+"\r\n"+`d"`, `3|"e"`)
 	run(t, "lines end inside quotes", "1,\"a\nb\"\n", ab, nil, `1|"a"`, `null|null`)
 	run(t, "comment", "#x\n1,a\n", ab, map[string]string{"comment": "#"}, `1|"a"`)
@@ -127,3 +127,6 @@ func TestWriteAndReadBack(t *testing.T) {
 func TestFields(t *testing.T) {
 	formattest.Fields(t, New(), map[string]string{"encoding": "UTF-8", "COMPRESSION": "gzip"})
 }
+
+// TestSpark compares files of odd forms with what Spark reads from them.
+func TestSpark(t *testing.T) { formattest.Spark(t, New(), "testdata/spark.jsonl") }

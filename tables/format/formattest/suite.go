@@ -176,11 +176,23 @@ func mustReadCells(t *testing.T, c Case, spec format.ReadSpec) [][]string {
 // Read reads a file and returns its cells as Show prints them. It checks the
 // invariants of batches and that nothing is left over.
 func Read(f format.Format, in format.Input, spec format.ReadSpec) (rows [][]string, err error) {
+	err = scan(f, in, spec, func(b *column.Batch, r int) {
+		cells := make([]string, len(b.Cols))
+		for k, c := range b.Cols {
+			cells[k] = Show(c, r)
+		}
+		rows = append(rows, cells)
+	})
+	return rows, err
+}
+
+// scan reads a file row by row, with the checks of Read.
+func scan(f format.Format, in format.Input, spec format.ReadSpec, fn func(b *column.Batch, r int)) (err error) {
 	pool := column.NewPool()
 	spec.Pool = pool
 	s, err := f.Open(context.Background(), in, spec)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() {
 		if e := s.Close(); err == nil {
@@ -197,25 +209,23 @@ func Read(f format.Format, in format.Input, spec format.ReadSpec) (rows [][]stri
 		b, err := s.Next()
 		if err == io.EOF {
 			if _, err := s.Next(); err != io.EOF {
-				return nil, fmt.Errorf("behind the end: %v", err)
+				return fmt.Errorf("behind the end: %v", err)
 			}
-			return rows, nil
+			return nil
 		}
 		if err != nil {
-			return rows, err
+			return err
 		}
 		if b.Len == 0 || b.Sel != nil || len(b.Cols) != len(spec.Columns.Fields) {
-			return nil, fmt.Errorf("a batch of %d rows, %d columns", b.Len, len(b.Cols))
+			return fmt.Errorf("a batch of %d rows, %d columns", b.Len, len(b.Cols))
+		}
+		for k, c := range b.Cols {
+			if err := Check(c, b.Len); err != nil {
+				return fmt.Errorf("column %d: %w", k, err)
+			}
 		}
 		for r := range b.Len {
-			cells := make([]string, len(b.Cols))
-			for k, c := range b.Cols {
-				if err := Check(c, b.Len); err != nil {
-					return nil, fmt.Errorf("column %d: %w", k, err)
-				}
-				cells[k] = Show(c, r)
-			}
-			rows = append(rows, cells)
+			fn(b, r)
 		}
 		b.Release()
 	}

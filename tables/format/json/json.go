@@ -3,7 +3,9 @@ package json
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"pipelines/spec/option"
@@ -77,6 +79,10 @@ func (Format) Open(_ context.Context, in format.Input, spec format.ReadSpec) (fo
 	if err != nil {
 		return nil, err
 	}
+	// With an encoding named Spark's reader has no bytes to take texts from.
+	_, encoding := spec.Options["encoding"]
+	_, charset := spec.Options["charset"]
+	o.RawText = !encoding && !charset
 	dec, err := codec.NewDecoder(spec.Columns.Type(), o)
 	if err != nil {
 		return nil, err
@@ -118,7 +124,43 @@ func (Format) Infer(ctx context.Context, files []format.Input, spec format.ReadS
 	if err != nil {
 		return schema.Schema{}, err
 	}
-	return block.Infer(ctx, files, block.LayoutOf(o.Options), inferrer{codec.NewInferrer(o)})
+	s, err := block.Infer(ctx, files, block.LayoutOf(o.Options), inferrer{codec.NewInferrer(o)})
+	if err == nil {
+		err = unique(s.Fields, spec.CaseSensitive)
+	}
+	if err != nil {
+		return schema.Schema{}, err
+	}
+	return s, nil
+}
+
+// unique refuses columns, or fields of one struct, that have the same name.
+func unique(fields []schema.Field, caseSensitive bool) error {
+	seen := map[string]string{}
+	for _, f := range fields {
+		name := f.Name
+		if !caseSensitive {
+			name = strings.ToLower(name)
+		}
+		if other, ok := seen[name]; ok {
+			return fmt.Errorf("[COLUMN_ALREADY_EXISTS] the data has fields `%s` and `%s`, which are one column: declare the columns", other, f.Name)
+		}
+		seen[name] = f.Name
+		if err := uniqueIn(f.Type, caseSensitive); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func uniqueIn(t schema.Type, caseSensitive bool) error {
+	switch t.Kind {
+	case schema.Struct:
+		return unique(t.Fields, caseSensitive)
+	case schema.Array:
+		return uniqueIn(*t.Elem, caseSensitive)
+	}
+	return nil
 }
 
 type inferrer struct{ *codec.Inferrer }
