@@ -56,7 +56,7 @@ func (u *update) runView(ctx context.Context, t *task, mu *sync.Mutex) error {
 	lanes := u.budget.Take(u.o.Lanes)
 	defer u.budget.Give(lanes)
 	o := exec.BoundedOptions{
-		Plan: t.f.plan.Node, Session: t.f.session, Tables: rel.tables, Lanes: lanes, Pool: u.pool, Budget: u.budget, TempDir: u.spillDir(), BatchRows: u.o.BatchRows, Now: u.started, Seed: u.started.UnixNano(), At: u.o.At,
+		Plan: t.f.plan.Node, Refine: t.f.plan.Refine, Session: t.f.session, Tables: rel.tables, Lanes: lanes, Pool: u.pool, Budget: u.budget, TempDir: u.spillDir(), BatchRows: u.o.BatchRows, Now: u.started, Seed: u.started.UnixNano(), At: u.o.At,
 	}
 	res, err := exec.Replace(ctx, o, sink, info)
 	if err != nil {

@@ -369,7 +369,8 @@ func (k *changesCompiler) finish(n logical.Node, b *bind.Binder, text *diag.Text
 	out := n.Output()
 	p := &Plan{Bound: n, Schema: logical.SchemaOf(out[:len(out)-2]), Streaming: n.Streaming(), Reads: distinct(b.Reads())}
 	var err error
-	p.Node, err = rewrite.Run(n, rewrite.Options{Session: k.opts.Session, Off: k.opts.Rules, FirstID: k.next, Trace: k.opts.Trace})
+	p.opts = rewrite.Options{Session: k.opts.Session, Off: k.opts.Rules, FirstID: k.next, Trace: k.opts.Trace}
+	p.Node, err = rewrite.Run(n, p.opts)
 	if err != nil {
 		return nil, append(diags, refused(err, text, k.whole))
 	}

@@ -79,6 +79,16 @@ type Plan struct {
 	// Reads lists the relations that are scanned, once each, in order of
 	// mention.
 	Reads []*logical.Relation
+
+	opts rewrite.Options
+}
+
+// Refine returns the plan as it should run over the data that the facts
+// describe: it gives the same rows as Node.
+func (p *Plan) Refine(f logical.Facts) logical.Node {
+	opts := p.opts
+	opts.Facts = f
+	return rewrite.Refine(p.Node, opts)
 }
 
 // Compile parses, binds, checks and rewrites a query.
@@ -121,7 +131,8 @@ func CompileQuery(q *Query, text *diag.Text, cat Catalog, opts Options) (*Plan, 
 	}
 	p := &Plan{Bound: node, Schema: logical.SchemaOf(node.Output()), Streaming: node.Streaming(), Reads: distinct(b.Reads())}
 	var err error
-	p.Node, err = rewrite.Run(node, rewrite.Options{Session: opts.Session, Off: opts.Rules, FirstID: b.NextID(), Trace: opts.Trace})
+	p.opts = rewrite.Options{Session: opts.Session, Off: opts.Rules, FirstID: b.NextID(), Trace: opts.Trace}
+	p.Node, err = rewrite.Run(node, p.opts)
 	if err != nil {
 		return nil, append(diags, refused(err, text, whole))
 	}

@@ -21,14 +21,10 @@ const randomQueries = 250
 // sorted texts.
 func (g *generator) result(t *testing.T, sql string, o optest.Options, opts sqlplan.Options) []string {
 	t.Helper()
-	opts.Name = "t"
-	p, diags := sqlplan.Compile(diag.NewText("q.sql", sql), g, opts)
-	if p == nil {
-		t.Fatalf("%s\n%s", sql, report(diags))
-	}
+	p := g.compile(t, sql, opts)
 	in := optest.Input{}
 	scans := 0
-	node := logical.MapNode(p.Node, func(n logical.Node) logical.Node {
+	node := logical.MapNode(p.Refine(g.facts()), func(n logical.Node) logical.Node {
 		old, ok := n.(*logical.Scan)
 		if !ok {
 			return n
@@ -60,6 +56,16 @@ func (g *generator) result(t *testing.T, sql string, o optest.Options, opts sqlp
 	}
 	slices.Sort(out)
 	return out
+}
+
+func (g *generator) compile(t *testing.T, sql string, opts sqlplan.Options) *sqlplan.Plan {
+	t.Helper()
+	opts.Name = "t"
+	p, diags := sqlplan.Compile(diag.NewText("q.sql", sql), g, opts)
+	if p == nil {
+		t.Fatalf("%s\n%s", sql, report(diags))
+	}
+	return p
 }
 
 func texts(rows []tuple) []string {

@@ -105,7 +105,23 @@ func (g *generator) from() source {
 	on := g.joinCond(both)
 	kind := []string{"JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN"}[g.r.IntN(6)]
 	both.sql = l.sql + " " + kind + " " + r.sql + " ON " + on.sql
-	return joined(kind, l, r, both, on)
+	out := joined(kind, l, r, both, on)
+	if kind == "JOIN" && g.r.IntN(2) == 0 {
+		return g.third(out)
+	}
+	return out
+}
+
+// third joins one more table to a join of two.
+func (g *generator) third(s source) source {
+	r := g.table("o")
+	all := source{names: append(append([]string(nil), s.names...), r.names...), text: map[int]bool{2: true, 5: true, 8: true}}
+	on := compare("=", columnOf(all, []int{0, 1, 3, 4}[g.r.IntN(4)]), columnOf(all, 6+g.r.IntN(2)))
+	if g.r.IntN(3) == 0 {
+		on = both("AND", on, g.cond(all, 1))
+	}
+	all.sql = s.sql + " JOIN " + r.sql + " ON " + on.sql
+	return joined("JOIN", s, r, all, on)
 }
 
 func joined(kind string, l, r, out source, on scalar) source {

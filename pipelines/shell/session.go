@@ -212,7 +212,7 @@ func (r *run) execute(ctx context.Context, plan *sqlplan.Plan, out Sink) *Failur
 	}
 	var mu sync.Mutex // guards out
 	_, err := flow.RunBounded(ctx, flow.BoundedOptions{
-		Plan: plan.Node, Session: r.settings, Tables: tables, Lanes: r.o.Lanes, Pool: r.pool,
+		Plan: plan.Node, Refine: plan.Refine, Session: r.settings, Tables: tables, Lanes: r.o.Lanes, Pool: r.pool,
 		Budget: r.budget, TempDir: r.o.TempDir, Now: r.o.Now(), Seed: r.o.Now().UnixNano(),
 		Output: func(_ int, b *column.Batch) error {
 			mu.Lock()

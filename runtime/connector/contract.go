@@ -96,6 +96,12 @@ type Bounded interface {
 	Whole(ctx context.Context) (splits []Split, fingerprint string, err error)
 }
 
+// Described is implemented by bounded relations that know more of their splits.
+type Described interface {
+	// Describe says what is known exactly of the splits that Whole returned.
+	Describe(splits []Split) []logical.FileFacts
+}
+
 // Held is what a sink knows of earlier epochs.
 type Held struct {
 	// Knows is false for at-least-once sinks.

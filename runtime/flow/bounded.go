@@ -19,7 +19,10 @@ import (
 
 // BoundedOptions configures a query over relations that are read whole.
 type BoundedOptions struct {
-	Plan      logical.Node
+	Plan logical.Node
+	// Refine, if set, gives the plan that runs instead of Plan, for data of which
+	// the facts are known.
+	Refine    func(logical.Facts) logical.Node
 	Session   *funcs.Session
 	Tables    map[string]connector.Bounded
 	Lanes     int
@@ -45,6 +48,9 @@ type BoundedResult struct {
 func RunBounded(ctx context.Context, o BoundedOptions) (BoundedResult, error) {
 	var rows atomic.Int64
 	o.Tables = listOnce(o.Tables)
+	if o.Refine != nil {
+		o.Plan = o.Refine(facts(ctx, o.Tables))
+	}
 	env := operator.Env{
 		Pool: o.Pool, Session: o.Session, Lanes: max(o.Lanes, 1), Seed: o.Seed, Budget: o.Budget, TempDir: o.TempDir,
 		Size: sizes(ctx, o.Tables), Parallel: parallel,

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"pipelines/runtime/connector"
+	"pipelines/sqlplan/logical"
 )
 
 // listedOnce is a relation whose splits are listed once, for its size is asked
@@ -31,6 +32,25 @@ func listOnce(tables map[string]connector.Bounded) map[string]connector.Bounded 
 		out[id] = &listedOnce{Bounded: t}
 	}
 	return out
+}
+
+// facts tells what is known of the relations before they are read.
+func facts(ctx context.Context, tables map[string]connector.Bounded) logical.Facts {
+	return logical.Facts{Bytes: sizes(ctx, tables), Files: func(id string) []logical.FileFacts {
+		l, ok := tables[id].(*listedOnce)
+		if !ok {
+			return nil
+		}
+		d, ok := l.Bounded.(connector.Described)
+		if !ok {
+			return nil
+		}
+		splits, _, err := l.Whole(ctx)
+		if err != nil { // it comes up again when the relation is read
+			return nil
+		}
+		return d.Describe(splits)
+	}}
 }
 
 // sizes tells the bytes of relations as far as their splits do; an error of the

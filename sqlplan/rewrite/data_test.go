@@ -12,6 +12,7 @@ import (
 	"pipelines/sqlplan/logical"
 	"pipelines/sqlplan/parse"
 	"pipelines/sqlplan/rewrite"
+	"pipelines/tables/column"
 	"pipelines/tables/schema"
 )
 
@@ -22,6 +23,36 @@ var schemas = map[string][]schema.Field{
 	"e": {field("id", schema.Int32), field("k", schema.Int32), field("s", schema.String),
 		{Name: "st", Type: schema.Type{Kind: schema.Struct, Fields: []schema.Field{field("p", schema.Int32), field("q", schema.String)}}, Nullable: true}},
 	"d": {field("k", schema.Int32), field("t", schema.String)},
+	"f": {field("k", schema.Int32), field("id", schema.Int32), field("x", schema.Float64)},
+	"p": {field("day", schema.String), field("n", schema.Int32), field("x", schema.Float64)},
+}
+
+// facts are the sizes of the tables, and the files of p: two of one day, one of
+// another in which all n are null.
+var facts = logical.Facts{
+	Bytes: func(relation string) int64 {
+		return map[string]int64{"e": 200e6, "d": 4e6, "f": 900e6, "p": 1e6}[relation]
+	},
+	Files: func(relation string) []logical.FileFacts {
+		if relation != "p" {
+			return nil
+		}
+		file := func(day string, rows, nulls int64, low, high int32) logical.FileFacts {
+			return logical.FileFacts{Rows: rows, Column: func(name string) logical.ColumnFacts {
+				switch {
+				case name == "day":
+					return logical.ColumnFacts{Nulls: -1, Constant: column.Constant(schema.Of(schema.String), 1, day)}
+				case name == "n" && nulls < rows:
+					i32 := schema.Of(schema.Int32)
+					return logical.ColumnFacts{Nulls: nulls, Min: column.Constant(i32, 1, low), Max: column.Constant(i32, 1, high)}
+				case name == "n":
+					return logical.ColumnFacts{Nulls: nulls}
+				}
+				return logical.ColumnFacts{Nulls: -1}
+			}}
+		}
+		return []logical.FileFacts{file("2026-01-01", 10, 2, -5, 7), file("2026-01-01", 4, 0, 1, 9), file("2026-01-02", 3, 3, 0, 0)}
+	},
 }
 
 func field(name string, k schema.Kind) schema.Field {
@@ -54,9 +85,13 @@ func steps(t *testing.T, sql string, off map[string]bool) ([]step, error) {
 		t.Fatal(list.Render())
 	}
 	var out []step
-	_, err := rewrite.Run(n, rewrite.Options{Session: session, Off: off, FirstID: b.NextID(), Trace: func(rule string, before, after logical.Node) {
+	opts := rewrite.Options{Session: session, Off: off, FirstID: b.NextID(), Facts: facts, Trace: func(rule string, before, after logical.Node) {
 		out = append(out, step{rule, logical.Explain(before), logical.Explain(after)})
-	}})
+	}}
+	n, err := rewrite.Run(n, opts)
+	if err == nil {
+		rewrite.Refine(n, opts)
+	}
 	return out, err
 }
 

@@ -6,6 +6,8 @@ import "pipelines/sqlplan/logical"
 type Rule struct {
 	Name  string
 	Apply func(*Context, logical.Node) logical.Node
+	// Late rules look at the data: they run just before the plan does.
+	Late bool
 	// Needed rules cannot be switched off: operators rely on them.
 	Needed bool
 }
@@ -26,6 +28,8 @@ var rules = []Rule{
 	{Name: "window top-n", Apply: firstRows},
 	{Name: "common subexpressions", Apply: commonExpressions},
 	{Name: "shared scans", Apply: sharedScans},
+	{Name: "statistics", Apply: fromStatistics, Late: true},
+	{Name: "join order", Apply: joinOrder, Late: true},
 }
 
 // Rules returns the names of the rules in order.

@@ -15,11 +15,14 @@ type Options struct {
 	// Trace is called after each rule; a caller that wants timing reads its
 	// clock there.
 	Trace func(rule string, before, after logical.Node)
+	// Facts is what is known of the data, for Refine.
+	Facts logical.Facts
 }
 
 // Context is what a rule may use.
 type Context struct {
 	Session *funcs.Session
+	facts   logical.Facts
 	next    logical.ColumnID
 	commons int // common expressions so far
 }
@@ -30,7 +33,8 @@ func (c *Context) id() logical.ColumnID {
 	return c.next - 1
 }
 
-// Run applies the rules in order. The error is an *Unsupported.
+// Run applies the rules in order, but for the late ones. The error is an
+// *Unsupported.
 func Run(n logical.Node, opts Options) (out logical.Node, err error) {
 	defer func() {
 		switch p := recover().(type) {
@@ -41,9 +45,18 @@ func Run(n logical.Node, opts Options) (out logical.Node, err error) {
 			panic(p)
 		}
 	}()
-	c := &Context{Session: opts.Session, next: opts.FirstID}
+	return apply(&Context{Session: opts.Session, next: opts.FirstID}, n, opts, false), nil
+}
+
+// Refine applies the late rules to what Run has made, for the data that
+// opts.Facts describes.
+func Refine(n logical.Node, opts Options) logical.Node {
+	return apply(&Context{Session: opts.Session, facts: opts.Facts}, n, opts, true)
+}
+
+func apply(c *Context, n logical.Node, opts Options, late bool) logical.Node {
 	for _, r := range rules {
-		if opts.Off[r.Name] && !r.Needed {
+		if r.Late != late || opts.Off[r.Name] && !r.Needed {
 			continue
 		}
 		before := n
@@ -53,7 +66,7 @@ func Run(n logical.Node, opts Options) (out logical.Node, err error) {
 			opts.Trace(r.Name, before, n)
 		}
 	}
-	return n, nil
+	return n
 }
 
 // check panics when a rule has changed what the plan gives.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"math"
 	"strings"
+	"unicode/utf8"
 
 	"pipelines/tables/column"
 	"pipelines/tables/format"
@@ -99,6 +100,37 @@ func (s *FileStats) MayMatch(path []string, t schema.Type, term *format.Term) bo
 		return true
 	}
 	return Between(low, high, term)
+}
+
+// Exact returns what the statistics say exactly of a leaf: the number of nulls
+// (-1: unknown), and the least and greatest value (nil: unknown). Floating-point
+// bounds leave NaN out, timestamps may be cut to milliseconds, and strings to
+// their first characters unless whole says that short ones are not: they have
+// none.
+func (s *FileStats) Exact(path []string, t schema.Type, whole bool) (nulls int64, low, high *column.Vector) {
+	if json.Unmarshal(at(s.nulls, path), &nulls) != nil || nulls < 0 {
+		nulls = -1
+	}
+	switch t.Kind {
+	case schema.Int8, schema.Int16, schema.Int32, schema.Int64, schema.Date:
+	case schema.Decimal:
+		if t.Precision > 18 {
+			return nulls, nil, nil
+		}
+	case schema.String:
+		if !whole {
+			return nulls, nil, nil
+		}
+	default:
+		return nulls, nil, nil
+	}
+	low, high = decodeBound(at(s.low, path), t, false), decodeBound(at(s.high, path), t, true)
+	for _, v := range []*column.Vector{low, high} {
+		if v != nil && t.Kind == schema.String && utf8.RuneCount(v.Str(0)) >= statsPrefix {
+			return nulls, nil, nil
+		}
+	}
+	return nulls, low, high
 }
 
 // Between reports whether the term may hold for a value from low to high; nil

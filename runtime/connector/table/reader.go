@@ -7,6 +7,7 @@ import (
 	"path"
 
 	"pipelines/runtime/connector"
+	"pipelines/sqlplan/logical"
 	"pipelines/stores"
 	"pipelines/tables"
 	"pipelines/tables/column"
@@ -141,4 +142,22 @@ func (w *Whole) Whole(ctx context.Context) ([]connector.Split, string, error) {
 		out = append(out, splitOf(w.Table, s, f))
 	}
 	return out, fmt.Sprintf("%s@%d", s.ID(), s.Version()), nil
+}
+
+// Describe implements connector.Described.
+func (w *Whole) Describe(splits []connector.Split) []logical.FileFacts {
+	out := make([]logical.FileFacts, len(splits))
+	for i, sp := range splits {
+		l := sp.Data.(located)
+		rows, ok := l.file.Rows()
+		if !ok {
+			rows = -1
+		}
+		exact := l.snapshot.Exact(&l.file)
+		out[i] = logical.FileFacts{Rows: rows, Column: func(name string) logical.ColumnFacts {
+			e := exact(name)
+			return logical.ColumnFacts{Nulls: e.Nulls, Min: e.Min, Max: e.Max, Constant: e.Constant}
+		}}
+	}
+	return out
 }
