@@ -29,6 +29,12 @@ var ruleBenches = []struct{ rule, sql string }{
 	{"distinct", "SELECT DISTINCT k, n FROM (SELECT k, count(*) AS n FROM big GROUP BY k)"},
 	{"distinct", "SELECT g, count(DISTINCT k) AS n FROM big GROUP BY g"},
 	{"distinct", "SELECT count(*) FROM mid WHERE k IN (SELECT DISTINCT k FROM big)"},
+	{"join order", "SELECT count(*) FROM big b JOIN mid m ON b.k = m.k JOIN dim d ON m.v = d.v JOIN dim e ON m.g = e.k WHERE e.k < 3"},
+}
+
+// facts are the sizes of the tables.
+func (t benchTables) facts() logical.Facts {
+	return logical.Facts{Bytes: func(name string) int64 { return int64(len(t[name])) * column.BatchRows * 40 }}
 }
 
 type benchTables map[string][]*column.Batch
@@ -113,7 +119,7 @@ func BenchmarkRules(b *testing.B) {
 				if plan == nil {
 					b.Fatal(report(diags))
 				}
-				p, err := operator.Build(plan.Node, operator.Env{Pool: pool, Session: optest.Session(), Output: func(int, *column.Batch) error { return nil }})
+				p, err := operator.Build(plan.Refine(tables.facts()), operator.Env{Pool: pool, Session: optest.Session(), Output: func(int, *column.Batch) error { return nil }})
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -31,6 +31,7 @@ type ScanSpec struct {
 	// Fields is -1 there.
 	Metadata map[int]string
 	Terms    []format.Term
+	Late     bool // see format.ReadSpec
 	Location *time.Location
 	Pool     *column.Pool
 	// BatchRows bounds the rows a batch; 0: column.BatchRows.

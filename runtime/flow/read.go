@@ -203,7 +203,7 @@ func (e *Execution) readSplit(ctx context.Context, lane int, j job, counts *read
 func (e *Execution) scanSpec(s *logical.Scan) connector.ScanSpec {
 	spec := connector.ScanSpec{
 		Fields: s.Fields, Metadata: s.Metadata, Pool: e.o.Pool, BatchRows: e.o.BatchRows,
-		Terms: terms(s), Location: e.o.Session.Location, CaseSensitive: e.o.Session.CaseSensitive,
+		Terms: terms(s), Late: s.Late, Location: e.o.Session.Location, CaseSensitive: e.o.Session.CaseSensitive,
 	}
 	for _, c := range s.Columns {
 		spec.Columns.Fields = append(spec.Columns.Fields, schema.Field{Name: c.Name, Type: c.Type, Nullable: c.Nullable})

@@ -56,7 +56,7 @@ func (g *scanGroup) join(at int, s *logical.Scan) bool {
 		Relation: a.Relation, Columns: slices.Clone(a.Columns), Fields: slices.Clone(a.Fields), Metadata: map[int]string{}, Shared: a.Shared, Place: a.Place,
 	}
 	if !s.Relation.Streaming {
-		both.Filters = a.Filters
+		both.Filters, both.Late = a.Filters, a.Late
 	}
 	for i, m := range a.Metadata {
 		both.Metadata[i] = m

@@ -65,6 +65,9 @@ func Describe(n Node) string {
 		if n.Relation.IdleTimeout > 0 {
 			s += " idle after " + micros(n.Relation.IdleTimeout)
 		}
+		if n.Late {
+			s += " late"
+		}
 		if n.Shared > 0 {
 			s += " shared " + strconv.Itoa(n.Shared)
 		}

@@ -82,7 +82,9 @@ type Scan struct {
 	// columns that they have in common as the same types: whoever runs the plan
 	// may read once for all of them. 0: a read of its own.
 	Shared int
-	Place  diag.Span
+	// Late asks the reader to look at the columns of Filters first.
+	Late  bool
+	Place diag.Span
 }
 
 // Values is an inline table: Rows holds constant columns, one vector a column.

@@ -1,9 +1,10 @@
 // Package rewrite changes a bound plan into an equal one that runs faster, and
 // removes what operators cannot run (subqueries, lateral joins).
 //
-// Reading order: Run and Options (run.go), rules.go (the ordered list), then
+// Reading order: Run, Refine and Options (run.go), rules.go (the ordered list), then
 // one file a rule. decorrelate is the only rule that must run; the others may
-// be switched off.
+// be switched off. Late rules (Refine) look at what is known of the data, just
+// before a plan runs.
 //
 // Invariants: after each rule the plan gives the same columns (names, types,
 // ids); a rule that breaks this is a bug and panics. No rule evaluates an

@@ -26,6 +26,7 @@ var rules = []Rule{
 	{Name: "limits", Apply: limits},
 	{Name: "top-n", Apply: topN},
 	{Name: "window top-n", Apply: firstRows},
+	{Name: "late materialisation", Apply: lateMaterialisation},
 	{Name: "common subexpressions", Apply: commonExpressions},
 	{Name: "shared scans", Apply: sharedScans},
 	{Name: "statistics", Apply: fromStatistics, Late: true},

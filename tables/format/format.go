@@ -48,6 +48,9 @@ type ReadSpec struct {
 	Options map[string]string
 	// Terms are predicates that all must hold for a row to be of interest.
 	Terms []Term
+	// Late asks a format that can to read the columns of Terms first, and the
+	// others only where rows match.
+	Late bool
 	// Location is the session time zone.
 	Location *time.Location
 	// Pool gives vectors and batches; nil allocates.

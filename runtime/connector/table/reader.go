@@ -44,7 +44,7 @@ func (r *Reader) Open(ctx context.Context, sp connector.Split, spec connector.Sc
 	}
 	out := &reader{pool: spec.Pool, columns: spec.Columns.Fields, parts: map[int]*column.Vector{}}
 	rs := format.ReadSpec{
-		Declared: l.snapshot.DataSchema(), Options: map[string]string{}, Terms: spec.Terms, Location: spec.Location,
+		Declared: l.snapshot.DataSchema(), Options: map[string]string{}, Terms: spec.Terms, Late: spec.Late, Location: spec.Location,
 		Pool: spec.Pool, BatchRows: spec.BatchRows,
 	}
 	isPart := map[string]bool{}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"syscall"
 	"testing"
 
 	"pipelines/tables/column"
@@ -159,4 +160,59 @@ func BenchmarkRead(b *testing.B) {
 		sc.Close()
 	}
 	b.ReportMetric(float64(rows)/b.Elapsed().Seconds(), "rows/s")
+}
+
+// BenchmarkReadLate reads all columns under a filter that lets few rows pass,
+// with the other columns read late and not. The pages' bounds do not help: the
+// value may be in each.
+func BenchmarkReadLate(b *testing.B) {
+	batches := bidBatches(100, 2048)
+	s := bidSchema()
+	var buf bytes.Buffer
+	w, err := New().Create(&buf, format.WriteSpec{Schema: s, StatsColumns: -1})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, x := range batches {
+		if err := w.Write(x); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if _, err := w.Close(); err != nil {
+		b.Fatal(err)
+	}
+	for _, over := range []int64{12_000_000, 7_000_000, 1_000_000} {
+		value := column.Constant(schema.Of(schema.Int64), 1, over)
+		for _, late := range []bool{false, true} {
+			b.Run(fmt.Sprintf("price>%d/late=%t", over, late), func(b *testing.B) {
+				pool := column.NewPool()
+				var start, end syscall.Rusage
+				if err := syscall.Getrusage(syscall.RUSAGE_SELF, &start); err != nil {
+					b.Fatal(err)
+				}
+				for b.Loop() {
+					spec := format.ReadSpec{Declared: s, Columns: s, Pool: pool, Late: late, Terms: []format.Term{{Path: []string{"price"}, Op: format.Greater, Value: value}}}
+					sc, err := New().Open(b.Context(), format.Input{Object: memFile(buf.Bytes())}, spec)
+					if err != nil {
+						b.Fatal(err)
+					}
+					for {
+						x, err := sc.Next()
+						if err != nil {
+							break
+						}
+						x.Release()
+					}
+					if err := sc.Close(); err != nil {
+						b.Fatal(err)
+					}
+				}
+				if err := syscall.Getrusage(syscall.RUSAGE_SELF, &end); err != nil {
+					b.Fatal(err)
+				}
+				cpu := end.Utime.Nano() + end.Stime.Nano() - start.Utime.Nano() - start.Stime.Nano()
+				b.ReportMetric(float64(cpu)/1e6/float64(b.N), "cpu-ms/op")
+			})
+		}
+	}
 }

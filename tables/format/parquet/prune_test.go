@@ -106,7 +106,7 @@ func TestPruneRandom(t *testing.T) {
 		}
 		term.Value = column.New(s.Fields[1].Type)
 		push(term.Value, v)
-		got, err := readAll(data, format.ReadSpec{Declared: s, Columns: s, Terms: []format.Term{term}, BatchRows: 4})
+		got, err := readAll(data, format.ReadSpec{Declared: s, Columns: s, Terms: []format.Term{term}, BatchRows: 4, Late: rapid.Bool().Draw(rt, "late")})
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -155,12 +155,23 @@ func TestPrunePages(t *testing.T) {
 	lo, hi := column.New(schema.Of(schema.Int64)), column.New(schema.Of(schema.Int64))
 	push(lo, int64(70_000))
 	push(hi, int64(70_100))
-	got, err := readAll(data, format.ReadSpec{Declared: s, Columns: s, Terms: []format.Term{
-		{Path: []string{"id"}, Op: format.GreaterEqual, Value: lo}, {Path: []string{"id"}, Op: format.Less, Value: hi}}})
+	for _, late := range []bool{false, true} {
+		checkPruned(t, data, format.ReadSpec{Declared: s, Columns: s, Late: late, Terms: []format.Term{
+			{Path: []string{"id"}, Op: format.GreaterEqual, Value: lo}, {Path: []string{"id"}, Op: format.Less, Value: hi}}})
+	}
+}
+
+func checkPruned(t *testing.T, data []byte, spec format.ReadSpec) {
+	t.Helper()
+	got, err := readAll(data, spec)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(got) > 25_000 || len(got) < 100 {
+	most := 25_000
+	if spec.Late {
+		most = 2048
+	}
+	if len(got) > most || len(got) < 100 {
 		t.Errorf("%d rows read", len(got))
 	}
 	for _, r := range got {

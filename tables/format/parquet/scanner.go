@@ -21,6 +21,7 @@ type scanner struct {
 	terms  []fileTerm
 	pools  *pools
 	codec  *codec // shared by the leaves; nil once closed
+	late   *late  // nil: all columns are read together
 	counts format.Counts
 
 	group  int        // next row group
@@ -43,7 +44,9 @@ func newScanner(f *file, spec format.ReadSpec, p *pools) (*scanner, error) {
 	s := &scanner{f: f, spec: spec, pools: p, codec: p.codec()}
 	r := resolver{f: f, pool: spec.Pool, codec: s.codec, caseSensitive: spec.CaseSensitive}
 	r.verify = !strings.EqualFold(spec.Options[verifyOption], "false")
+	var leaves [][]*leafReader
 	for _, c := range spec.Columns.Fields {
+		before := len(r.leaves)
 		n, err := r.find(f.root, c.Name)
 		if err == nil {
 			var col *readNode
@@ -52,6 +55,7 @@ func newScanner(f *file, spec format.ReadSpec, p *pools) (*scanner, error) {
 				if col.leaf != nil {
 					col.leaf.asDict = true
 				}
+				leaves = append(leaves, r.leaves[before:])
 				continue
 			}
 		}
@@ -62,6 +66,7 @@ func newScanner(f *file, spec format.ReadSpec, p *pools) (*scanner, error) {
 	}
 	s.leaves = r.leaves
 	s.terms = r.terms(spec.Terms)
+	s.late = s.planLate(leaves)
 	return s, nil
 }
 
@@ -78,6 +83,16 @@ func (s *scanner) Next() (b *column.Batch, err error) {
 			s.err = err
 		}
 	}()
+	for {
+		b, err := s.next()
+		if b != nil || err != nil {
+			return b, err
+		}
+	}
+}
+
+// next returns the next batch, or nil if it has no row that matches.
+func (s *scanner) next() (*column.Batch, error) {
 	for len(s.ranges) == 0 {
 		if s.group == len(s.f.meta.RowGroups) {
 			return nil, io.EOF
@@ -95,10 +110,18 @@ func (s *scanner) Next() (b *column.Batch, err error) {
 		return nil, err
 	}
 	n := int(min(rg.to-rg.from, int64(s.spec.BatchRows)))
-	if b, err = s.read(n); err != nil {
+	var b *column.Batch
+	var err error
+	skipped := 0
+	if s.late != nil {
+		b, skipped, err = s.readLate(n)
+	} else {
+		b, err = s.read(n)
+	}
+	if err != nil {
 		return nil, err
 	}
-	s.first = s.base + s.row
+	s.first = s.base + s.row + int64(skipped)
 	s.row += int64(n)
 	rg.from += int64(n)
 	if rg.from == rg.to {
@@ -111,6 +134,9 @@ func (s *scanner) Next() (b *column.Batch, err error) {
 // openGroup readies the leaves for a row group, unless no row of it can match.
 func (s *scanner) openGroup(g *pqformat.RowGroup) error {
 	s.row = 0
+	if s.late != nil {
+		s.late.owed = 0
+	}
 	s.ranges = s.prune(g)
 	if len(s.ranges) == 0 {
 		return nil
@@ -127,16 +153,14 @@ func (s *scanner) openGroup(g *pqformat.RowGroup) error {
 }
 
 func (s *scanner) skipTo(row int64) error {
-	for s.row < row {
-		n := min(row-s.row, 1<<20)
-		for _, l := range s.leaves {
-			if err := l.skip(int(n)); err != nil {
-				return err
-			}
-		}
-		s.row += n
+	leaves := s.leaves
+	if s.late != nil {
+		leaves = s.late.first
+		s.late.owed += row - s.row
 	}
-	return nil
+	err := skipAll(leaves, row-s.row)
+	s.row = row
+	return err
 }
 
 // read makes a batch of the next n rows.
