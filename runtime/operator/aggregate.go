@@ -48,7 +48,7 @@ func (bd *builder) byPanes(tw *logical.TimeWindow, at int) func(logical.Node, po
 		x := bd.exchange(out, len(keys))
 		in, wm, err := bd.groupBy(a, x, keys, func(a *aggregate) { a.panes = newPanes(a, tw, at) })
 		if err == nil {
-			x.route = x.parts[0].(*aggregate).panes.route
+			x.routedBy(x.parts[0].(*aggregate).panes.route)
 		}
 		return in, wm, err
 	}

@@ -38,9 +38,6 @@ type exchange struct {
 	open    int          // those that have not ended
 	rows    atomic.Int64 // taken in this step
 	narrow  bool         // only the first part is in use
-	// route tells the key group that deals the rows of a stored key, where it is
-	// not the one that the key is stored under.
-	route func(key []byte) (group uint8, ok bool)
 }
 
 // ender is a part as the exchange ends it; its output has no end.
@@ -297,8 +294,8 @@ func (in *inlet) deal(l *inletLane) {
 	}
 }
 
-// partOf is the part that owns a key group.
-func (x *exchange) partOf(group uint8) int { return int(group) * len(x.parts) / keyGroups }
+// partOf is the share of the state that owns a key group.
+func (x *exchange) partOf(group uint8) int { return int(group) * len(x.shares) / keyGroups }
 
 // hand gives rows to a part and pushes what it gives out.
 func (in *inlet) hand(l *inletLane, part int) error {
@@ -408,14 +405,7 @@ func (x *exchange) Restore(key, value []byte) error {
 	if len(key) == 0 {
 		return errState(x.ID())
 	}
-	group, ok := key[0], true
-	if x.route != nil && len(x.parts) > 1 {
-		group, ok = x.route(key)
-	}
-	if !ok {
-		return errState(x.ID())
-	}
-	return x.shares[x.partOf(group)].Restore(key, value)
+	return x.shares[x.partOf(key[0])].Restore(key, value)
 }
 
 func (x *exchange) count() OperatorCount {
@@ -430,4 +420,27 @@ func (x *exchange) count() OperatorCount {
 		c.StateBytes += o.StateBytes
 	}
 	return c
+}
+
+// routed is the state of all parts as one share, where a key is not stored under
+// the group that deals its rows: route tells that one.
+type routed struct {
+	*exchange
+	route func(key []byte) (group uint8, ok bool)
+}
+
+// routedBy makes the state of the parts one share.
+func (x *exchange) routedBy(route func(key []byte) (group uint8, ok bool)) {
+	if len(x.shares) > 1 {
+		x.shares = []partState{&routed{&exchange{p: x.p, parts: x.parts, shares: x.shares}, route}}
+	}
+}
+
+// Restore takes one entry to the part that owns the group of its rows.
+func (r *routed) Restore(key, value []byte) error {
+	group, ok := r.route(key)
+	if !ok {
+		return errState(r.ID())
+	}
+	return r.shares[r.partOf(group)].Restore(key, value)
 }

@@ -28,6 +28,6 @@ func TestPanesAreOnePart(t *testing.T) {
 		t.Fatalf("%d handles", len(handles))
 	}
 	if p, ok := handles[0].(interface{ Parts() int }); ok && p.Parts() != 1 {
-		t.Error("Parts must be 1, and RestoreAll must go by exchange.route, when that is set")
+		t.Error("Parts must be 1, and RestoreAll must not go by the stored group")
 	}
 }
