@@ -55,6 +55,7 @@ func (a *analyzer) analyze() {
 		a.dataset(d)
 	}
 	a.idleTimeouts()
+	a.cleanedSources()
 	a.list.Sort()
 }
 

@@ -246,7 +246,7 @@ func (p *Project) declaredSource(s *spec.Source) (*sourceRelation, diag.List, er
 	vals, more := option.NewSet(f.Name, f.Fields...).Decode(s.Options, p.optionContext(s.File, s.Name.Span))
 	list = append(list, more...)
 	rel := &sourceRelation{name: s.Name.Parts[0], factory: f, spec: s}
-	rel.config = connector.SourceConfig{Name: s.Name.Parts[0], Options: vals, Texts: map[string]string{}, Version: s.Version.Value}
+	rel.config = connector.SourceConfig{Name: s.Name.Parts[0], Options: vals, Texts: map[string]string{}, Version: s.Version.Value, Dir: p.spec.Dir}
 	if s.Path.IsSet() {
 		rel.config.Path, rel.config.Declared = p.spec.Path(s.Path.Value), s.Path.Value
 	}
@@ -262,6 +262,7 @@ func (p *Project) declaredSource(s *spec.Source) (*sourceRelation, diag.List, er
 		list = append(list, more...)
 		rel.config.Schema = &sch
 	}
+	list = append(list, p.checkClean(s, rel)...)
 	if s.Watermark != nil {
 		list = append(list, p.checkWatermark(s, rel)...)
 	}

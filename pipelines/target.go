@@ -98,6 +98,9 @@ func (u *update) lookAt(ctx context.Context, d *dataset) (*target, diag.List, er
 	if d.kind == graph.PersistedView {
 		return t, nil, nil
 	}
+	if list := u.refreshOfCleaned(t); list != nil {
+		return t, list, nil
+	}
 	if !t.known || t.record.Folder == "" {
 		more, err := u.withoutRecord(ctx, t)
 		if err == nil && !t.known && !more.HasErrors() {

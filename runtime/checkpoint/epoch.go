@@ -167,6 +167,11 @@ func (d *DB) WriteMark(epoch int64) error {
 	})
 }
 
+// WriteLedger changes entries of a source's ledger outside of an epoch.
+func (d *DB) WriteLedger(source string, entries []Entry) error {
+	return d.update("write ledger to", func(tx *bolt.Tx) error { return putEntries(tx, bucketLedger, source, entries) })
+}
+
 // ReadLedger calls fn for each entry of a source's ledger, in key order. The
 // slices are valid during the call only.
 func (d *DB) ReadLedger(source string, fn func(key, value []byte) error) error {

@@ -89,6 +89,21 @@ type Source interface {
 	Splits(ctx context.Context, from, to stream.Offset) ([]Split, error)
 }
 
+// Forgetter is a Source that gives up what lies behind a committed offset
+// (cleaned files, acknowledged messages). Forget is called when the mark is
+// durable, and at a start for what was committed before. What fails is left to
+// the next start.
+type Forgetter interface {
+	Forget(ctx context.Context, upTo stream.Offset) Forgotten
+}
+
+// Forgotten is what a Forgetter did: changes of its ledger, and what the user
+// should be told.
+type Forgotten struct {
+	Entries []Entry
+	Notes   []string
+}
+
 // Bounded is a relation read whole.
 type Bounded interface {
 	Opener

@@ -35,6 +35,8 @@ type SourceConfig struct {
 	// Declared is the path as the user wrote it; a stream notices when it
 	// changes. A project that moves as a whole keeps it.
 	Declared string
+	// Dir is what relative paths in options are relative to.
+	Dir string
 	// Schema is the declared schema, nil to infer it.
 	Schema *schema.Schema
 	// Options are the decoded options, Texts their texts by lower-case name.

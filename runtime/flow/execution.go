@@ -157,6 +157,11 @@ func (e *Execution) run(ctx, stop context.Context) error {
 	if err := e.recover(ctx); err != nil {
 		return err
 	}
+	if e.marked == e.epoch-1 {
+		if err := e.forget(ctx, e.offsets); err != nil {
+			return err
+		}
+	}
 	for _, id := range e.streamIDs() {
 		if err := e.o.Streams[id].Pin(ctx); err != nil {
 			return fmt.Errorf("list source %s: %w", id, err)
@@ -171,8 +176,8 @@ func (e *Execution) run(ctx, stop context.Context) error {
 			return err
 		}
 		if in == nil {
-			if again, err := e.idle(stop); err != nil || !again {
-				return errors.Join(err, e.writeMark())
+			if again, err := e.idle(ctx, stop); err != nil || !again {
+				return errors.Join(err, e.writeMark(ctx))
 			}
 			continue
 		}
@@ -183,6 +188,9 @@ func (e *Execution) run(ctx, stop context.Context) error {
 			return err
 		}
 		e.marked = in.Epoch - 1
+		if err := e.forget(ctx, in.From); err != nil {
+			return err
+		}
 		if err := e.runEpoch(ctx, *in); err != nil {
 			return err
 		}
@@ -193,22 +201,49 @@ func (e *Execution) run(ctx, stop context.Context) error {
 			break
 		}
 	}
-	return e.writeMark()
+	return e.writeMark(ctx)
+}
+
+// forget lets the sources give up what the durable mark covers.
+func (e *Execution) forget(ctx context.Context, upTo map[string]stream.Offset) error {
+	for _, id := range e.streamIDs() {
+		f, ok := e.o.Streams[id].(connector.Forgetter)
+		if !ok {
+			continue
+		}
+		did := f.Forget(ctx, upTo[id])
+		for _, n := range did.Notes {
+			e.note(n)
+		}
+		if len(did.Entries) > 0 {
+			entries := make([]checkpoint.Entry, len(did.Entries))
+			for i, en := range did.Entries {
+				entries[i] = checkpoint.Entry(en)
+			}
+			if err := e.o.DB.WriteLedger(id, entries); err != nil {
+				return err
+			}
+		}
+		if err := e.at(ForgetAfter); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // idle waits for something to do; false ends the run.
-func (e *Execution) idle(stop context.Context) (bool, error) {
+func (e *Execution) idle(ctx, stop context.Context) (bool, error) {
 	if e.o.Trigger != Continuous || len(e.o.Streams) == 0 {
 		return false, nil
 	}
-	if err := e.writeMark(); err != nil {
+	if err := e.writeMark(ctx); err != nil {
 		return false, err
 	}
 	within := time.Duration(e.marks.nextQuiet(e.o.Now().UnixMicro())) * time.Microsecond
 	return e.o.Wait(stop, true, within), nil
 }
 
-func (e *Execution) writeMark() error {
+func (e *Execution) writeMark(ctx context.Context) error {
 	if e.marked >= e.epoch-1 {
 		return nil
 	}
@@ -219,7 +254,10 @@ func (e *Execution) writeMark() error {
 		return err
 	}
 	e.marked = e.epoch - 1
-	return e.at(MarkAfter)
+	if err := e.at(MarkAfter); err != nil {
+		return err
+	}
+	return e.forget(ctx, e.offsets)
 }
 
 func (e *Execution) at(point string) error { return call(e.o.At, point) }

@@ -19,6 +19,7 @@ const (
 	CommitAfter     = "commit.after"     // the sink committed
 	MarkBefore      = "mark.before"      // the run ends, its last mark is open
 	MarkAfter       = "mark.after"       // all marks are durable
+	ForgetAfter     = "forget.after"     // a source gave up what is committed
 	ViewBegin       = "view.begin"       // a view's sink epoch is open
 	ViewRead        = "view.read"        // its query has run
 	ViewStaged      = "view.staged"      // its rows are durable

@@ -63,10 +63,10 @@ func (e *Execution) recover(ctx context.Context) error {
 			return err
 		}
 		e.advance(*snap.Intent)
-		return e.writeMark()
+		return e.writeMark(ctx)
 	case checkpoint.Mark:
 		e.advance(*snap.Intent)
-		return e.writeMark()
+		return e.writeMark(ctx)
 	case checkpoint.Rerun, checkpoint.Discard:
 		return e.runEpoch(ctx, *snap.Intent)
 	}

@@ -31,16 +31,10 @@ func Fields() []option.Field {
 		{Name: "modifiedAfter", Type: option.TypeString, Doc: "batch reads: only files changed after this time"},
 		{Name: "modifiedBefore", Type: option.TypeString, Doc: "batch reads: only files changed before this time"},
 		{Name: "basePath", Type: option.TypeString, Doc: "where partition folders start", Later: true},
-		{Name: "cleanSource", Type: option.TypeEnum, Values: []string{"off", "archive", "delete"}, Default: "off", Doc: "what happens to files that were read", Check: onlyOff},
+		{Name: "cleanSource", Type: option.TypeEnum, Values: []string{"off", "archive", "delete"}, Default: "off", Doc: "what happens to files once their rows are committed; the source may have one reader then"},
+		{Name: "sourceArchiveDir", Type: option.TypeString, Doc: "cleanSource archive: where files go, under their full path; on the same disk, outside of the source's folder"},
 		{Name: "ignoreCorruptFiles", Type: option.TypeBool, Default: "false", Doc: "skip files that cannot be read", Check: onlyFalse},
 	}
-}
-
-func onlyOff(s string) error {
-	if strings.EqualFold(s, "off") {
-		return nil
-	}
-	return errors.New("only off is available yet")
 }
 
 func onlyFalse(s string) error {
@@ -89,6 +83,9 @@ func configure(f format.Format, open func(root string) (stores.Reader, error), c
 		return o, err
 	}
 	if err := o.place(c.Path); err != nil {
+		return o, err
+	}
+	if err := o.checkClean(c); err != nil {
 		return o, err
 	}
 	o.Store, err = open(o.Root)

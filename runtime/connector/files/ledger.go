@@ -143,6 +143,26 @@ func (l *ledger) add(id string, t taken) {
 	}
 }
 
+// remove forgets files.
+func (l *ledger) remove(ids []string) {
+	if len(ids) == 0 {
+		return
+	}
+	gone := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		gone[id] = true
+	}
+	n := 0
+	for i, id := range l.ids {
+		if !gone[id] {
+			l.ids[n], l.files[n] = id, l.files[i]
+			n++
+		}
+	}
+	l.ids, l.files = l.ids[:n], l.files[:n]
+	l.index()
+}
+
 // between lists the files of (from, to], in the order in which they are read.
 func (l *ledger) between(from, to int64, latestFirst bool) []file {
 	epochs := map[int64][]file{}

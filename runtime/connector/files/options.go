@@ -45,6 +45,9 @@ type Options struct {
 	NameOnly bool
 	// IgnoreMissing skips files that vanished.
 	IgnoreMissing bool
+	// Clean is what happens to files whose epoch is committed: "" nothing,
+	// "delete", or "archive" into ArchiveDir under their full path.
+	Clean, ArchiveDir string
 	// Name is the source's, for messages; NewColumns what it does about columns
 	// that Data has not (see connector.SourceConfig).
 	Name, NewColumns string

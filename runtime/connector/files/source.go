@@ -37,11 +37,12 @@ type Source struct {
 	recent    []file
 	recentLog int64
 	checked   bool
+	left      map[string]bool // files that cannot be cleaned
 }
 
 // New returns a source.
 func New(o Options) *Source {
-	s := &Source{o: o, recentLog: -2}
+	s := &Source{o: o, recentLog: -2, left: map[string]bool{}}
 	s.ledger.clear()
 	return s
 }
