@@ -362,7 +362,7 @@ func (k *changesCompiler) checked(n logical.Node, b *bind.Binder, text *diag.Tex
 
 // finish checks and rewrites the plan.
 func (k *changesCompiler) finish(n logical.Node, b *bind.Binder, text *diag.Text) (*Plan, diag.List) {
-	n, diags := streaming.Check(n, streaming.Options{Text: text, Place: k.Place, Mode: k.opts.Mode, Name: k.opts.Name, TTL: k.opts.StateTTL})
+	n, diags := streaming.Check(n, streaming.Options{Text: text, Place: k.Place, Mode: k.opts.Mode, Name: k.opts.Name, TTL: k.opts.StateTTL, Zone: streaming.ZoneTag(k.opts.Session.Location)})
 	if diags.HasErrors() {
 		return nil, diags
 	}

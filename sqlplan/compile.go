@@ -123,7 +123,7 @@ func CompileQuery(q *Query, text *diag.Text, cat Catalog, opts Options) (*Plan, 
 		return nil, diags
 	}
 	node, more = streaming.Check(node, streaming.Options{
-		Text: text, Place: text.Span(whole), Mode: opts.Mode, Name: opts.Name, TTL: opts.StateTTL,
+		Text: text, Place: text.Span(whole), Mode: opts.Mode, Name: opts.Name, TTL: opts.StateTTL, Zone: streaming.ZoneTag(opts.Session.Location),
 	})
 	diags = append(diags, more...)
 	if diags.HasErrors() {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 
 	"pipelines/runtime/checkpoint"
@@ -68,6 +69,17 @@ func Compare(plan logical.Node, s *funcs.Session, snap checkpoint.Snapshot) (*Ch
 	return changes(snap, streams, now, sinks), nil
 }
 
+// zoneTag is how a meaning marks what was computed in a time zone other than
+// UTC.
+var zoneTag = regexp.MustCompile(`@\[([^\]]*)\]`)
+
+func zoneOf(meaning string) string {
+	if m := zoneTag.FindStringSubmatch(meaning); m != nil {
+		return m[1]
+	}
+	return "UTC"
+}
+
 // changes compares what the checkpoint was written for with sources by id and
 // operators with what their entries mean; others are taken as they are.
 func changes[S any](snap checkpoint.Snapshot, streams map[string]S, now, others map[string]string) *Change {
@@ -86,6 +98,9 @@ func changes[S any](snap checkpoint.Snapshot, streams map[string]S, now, others 
 	}
 	for _, id := range slices.Sorted(maps.Keys(now)) {
 		if old := snap.Prepared.Operators[id]; old != now[id] {
+			if a, b := zoneOf(old), zoneOf(now[id]); a != b && zoneTag.ReplaceAllString(old, "") == zoneTag.ReplaceAllString(now[id], "") {
+				return &Change{State, fmt.Sprintf("%s holds values that were computed in the session time zone %s, which is now %s: spark.sql.session.timeZone", id, a, b)}
+			}
 			return &Change{State, fmt.Sprintf("%s holds %s and would have to hold %s", id, old, now[id])}
 		}
 	}

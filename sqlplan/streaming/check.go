@@ -15,6 +15,7 @@ type Options struct {
 	Mode  logical.OutputMode
 	Name  string // the dataset, for ids
 	TTL   int64  // microseconds, 0 for none
+	Zone  string // see ZoneTag
 }
 
 // unsupported is Spark's unnamed class of its checker of operations.

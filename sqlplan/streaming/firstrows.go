@@ -78,7 +78,7 @@ func (c *checker) windowState(w *logical.Window) *logical.StateInfo {
 	for _, k := range w.OrderBy {
 		kept = append(kept, k.Expr)
 	}
-	s := c.state("first_rows", keys, meaning+stored(w.Inputs(), kept...)+renamed(w.Inputs()), nil)
+	s := c.state("first_rows", keys, meaning+stored(c.opts.Zone, w.Inputs(), kept...)+renamed(c.opts.Zone, w.Inputs()), nil)
 	s.EventTime = orderTime(w)
 	return s
 }

@@ -11,7 +11,11 @@ import (
 // definitions maps the columns below a stateful operator to what they are
 // computed from, down to the columns of relations: two queries that store the
 // same thing have equal texts, however their columns are called on the way.
-type definitions map[logical.ColumnID]string
+type definitions struct {
+	of map[logical.ColumnID]string
+	// zone is put behind what depends on the session time zone.
+	zone string
+}
 
 // describe adds the columns that n and everything below it makes.
 func (d definitions) describe(n logical.Node) {
@@ -21,7 +25,7 @@ func (d definitions) describe(n logical.Node) {
 	switch n := n.(type) {
 	case *logical.Scan:
 		for _, c := range n.Columns {
-			d[c.ID] = n.Relation.ID + "." + strings.ToLower(c.Name)
+			d.of[c.ID] = n.Relation.ID + "." + strings.ToLower(c.Name)
 		}
 	case *logical.Project:
 		made := make([]string, len(n.Exprs))
@@ -29,22 +33,22 @@ func (d definitions) describe(n logical.Node) {
 			made[i] = d.text(a.Expr)
 		}
 		for i, a := range n.Exprs {
-			d[a.Attr.ID] = made[i]
+			d.of[a.Attr.ID] = made[i]
 		}
 	case *logical.TimeWindow:
-		d[n.Column.ID] = fmt.Sprintf("window(%s,%d,%d,%d)", d.text(n.Time), n.Size, n.Slide, n.Start)
+		d.of[n.Column.ID] = fmt.Sprintf("window(%s,%d,%d,%d)", d.text(n.Time), n.Size, n.Slide, n.Start)
 	case *logical.SessionWindow:
-		d[n.Column.ID] = fmt.Sprintf("session(%s,%s)", d.text(n.Time), d.text(n.Gap))
+		d.of[n.Column.ID] = fmt.Sprintf("session(%s,%s)", d.text(n.Time), d.text(n.Gap))
 	case *logical.Aggregate:
 		for _, g := range n.Groups {
-			d[g.Attr.ID] = d.text(g.Expr)
+			d.of[g.Attr.ID] = d.text(g.Expr)
 		}
 		for _, a := range n.Aggs {
-			d[a.Attr.ID] = d.aggregate(a)
+			d.of[a.Attr.ID] = d.aggregate(a)
 		}
 	case *logical.Generate:
 		for i, c := range n.Columns {
-			d[c.ID] = n.Fn.Fn.Name + "(" + d.texts(n.Args) + ")." + strconv.Itoa(i)
+			d.of[c.ID] = n.Fn.Fn.Name + "(" + d.texts(n.Args) + ")." + strconv.Itoa(i)
 		}
 	case *logical.Union:
 		for i, c := range n.Columns {
@@ -52,13 +56,13 @@ func (d definitions) describe(n logical.Node) {
 			for _, in := range n.Children {
 				sides = append(sides, d.column(in.Output()[i]))
 			}
-			d[c.ID] = "union(" + strings.Join(sides, ",") + ")"
+			d.of[c.ID] = "union(" + strings.Join(sides, ",") + ")"
 		}
 	}
 }
 
 func (d definitions) column(a logical.Attr) string {
-	if s, ok := d[a.ID]; ok {
+	if s, ok := d.of[a.ID]; ok {
 		return s
 	}
 	return strings.ToLower(a.Name)
@@ -66,7 +70,7 @@ func (d definitions) column(a logical.Attr) string {
 
 // text prints an expression over definitions instead of names.
 func (d definitions) text(e logical.Expr) string {
-	return normal(logical.MapExpr(e, func(x logical.Expr) logical.Expr {
+	s := normal(logical.MapExpr(e, func(x logical.Expr) logical.Expr {
 		c, ok := x.(*logical.Column)
 		if !ok {
 			return x
@@ -75,6 +79,10 @@ func (d definitions) text(e logical.Expr) string {
 		k.Attr.Name = d.column(c.Attr)
 		return &k
 	}))
+	if d.zone != "" && Zoned(e) {
+		s += d.zone
+	}
+	return s
 }
 
 func (d definitions) texts(es []logical.Expr) string {
@@ -95,8 +103,8 @@ func (d definitions) aggregate(a logical.AggCall) string {
 
 // stored is what the keys and values that an operator keeps are made of, with
 // their types.
-func stored(inputs []logical.Node, exprs ...logical.Expr) string {
-	d := definitions{}
+func stored(zone string, inputs []logical.Node, exprs ...logical.Expr) string {
+	d := definitions{map[logical.ColumnID]string{}, zone}
 	for _, n := range inputs {
 		d.describe(n)
 	}
@@ -113,8 +121,8 @@ func stored(inputs []logical.Node, exprs ...logical.Expr) string {
 // columns of a relation under their own name. An operator that keeps whole
 // rows adds it to its meaning; which of the columns it keeps, and their types,
 // is the physical operator's to say.
-func renamed(inputs []logical.Node) string {
-	d := definitions{}
+func renamed(zone string, inputs []logical.Node) string {
+	d := definitions{map[logical.ColumnID]string{}, zone}
 	var out []string
 	for _, n := range inputs {
 		d.describe(n)

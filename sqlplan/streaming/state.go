@@ -31,7 +31,7 @@ func (c *checker) down(n logical.Node) logical.Node {
 	case *logical.Distinct:
 		k := *m
 		out := m.Input.Output()
-		k.State = c.state("distinct", attrNames(out), "distinct rows"+stored(m.Inputs(), refs(out)...), out)
+		k.State = c.state("distinct", attrNames(out), "distinct rows"+stored(c.opts.Zone, m.Inputs(), refs(out)...), out)
 		n = &k
 	case *logical.Deduplicate:
 		k := *m
@@ -115,7 +115,7 @@ func (c *checker) aggregateState(n *logical.Aggregate) *logical.StateInfo {
 		}
 		parts = append(parts, s)
 	}
-	return c.state(kind, keys, strings.Join(parts, "; ")+stored(n.Inputs(), kept...), timed)
+	return c.state(kind, keys, strings.Join(parts, "; ")+stored(c.opts.Zone, n.Inputs(), kept...), timed)
 }
 
 func (c *checker) dedupState(n *logical.Deduplicate) *logical.StateInfo {
@@ -137,7 +137,7 @@ func (c *checker) dedupState(n *logical.Deduplicate) *logical.StateInfo {
 	}
 	// A time among the keys expires state; any other only drops late rows.
 	timed := append(append([]logical.Attr(nil), keys...), in...)
-	return c.state(kind, names, meaning+stored(n.Inputs(), refs(keys)...), timed)
+	return c.state(kind, names, meaning+stored(c.opts.Zone, n.Inputs(), refs(keys)...), timed)
 }
 
 func (c *checker) joinState(n *logical.Join, t *logical.TimeBounds) *logical.StateInfo {
@@ -145,10 +145,23 @@ func (c *checker) joinState(n *logical.Join, t *logical.TimeBounds) *logical.Sta
 	for i := range n.LeftKeys {
 		keys = append(keys, normal(n.LeftKeys[i])+"="+normal(n.RightKeys[i]))
 	}
-	kept := append(append(append([]logical.Expr{}, n.LeftKeys...), n.RightKeys...), n.Cond)
-	s := c.state("join", keys, n.Type.String()+" join on "+normal(n.Cond)+stored(n.Inputs(), kept...)+renamed(n.Inputs()), nil)
+	kept := append(append([]logical.Expr{}, n.LeftKeys...), n.RightKeys...)
+	s := c.state("join", keys, n.Type.String()+" join on "+normal(n.Cond)+c.joinStored(n, kept)+renamed(c.opts.Zone, n.Inputs()), nil)
 	s.EventTime = t.LeftTime
 	return s
+}
+
+// joinStored is what the keys of a join are made of, and its condition. That is
+// looked at when rows meet: the zone is no part of what is kept.
+func (c *checker) joinStored(n *logical.Join, keys []logical.Expr) string {
+	out := stored(c.opts.Zone, n.Inputs(), keys...)
+	if n.Cond == nil {
+		return out
+	}
+	if len(keys) > 0 {
+		out += ","
+	}
+	return out + strings.TrimPrefix(stored("", n.Inputs(), n.Cond), " over ")
 }
 
 // unbounded is the code of warnings about state that nothing ever drops.
