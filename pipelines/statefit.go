@@ -12,12 +12,19 @@ import (
 	"pipelines/spec/diag"
 )
 
-// statesFit compares the flows of a streaming table with what their checkpoints
+// statesFit compares the flows of a streaming table or sink with what their checkpoints
 // were written for, before anything runs. A checkpoint that cannot be read is
 // left to the flow, which says more about it.
 func (u *update) statesFit(ctx context.Context, d *dataset) diag.List {
 	t := u.tables[d]
-	if d.kind != graph.StreamingTable || t == nil || !t.known || u.fresh[d] {
+	if d.kind == graph.Sink {
+		rec, known, err := u.st.record(ctx, u.sinkName(d))
+		if err != nil {
+			return nil // whoever opens it says more
+		}
+		t = &target{d: d, record: rec, known: known}
+	}
+	if d.kind != graph.StreamingTable && d.kind != graph.Sink || t == nil || !t.known || u.fresh[d] {
 		return nil
 	}
 	var list diag.List
@@ -38,7 +45,7 @@ func (u *update) statesFit(ctx context.Context, d *dataset) diag.List {
 			continue
 		}
 		snap.RenameSources(u.movedSources(f))
-		c, err := exec.Compare(statePlan(f, t.record), f.session, snap)
+		c, err := exec.Compare(statePlan(f, t.record), f.session, modes[f.mode], snap)
 		if err != nil || c == nil {
 			continue
 		}
@@ -53,4 +60,6 @@ var changeClasses = map[exec.What]diag.Code{
 	exec.Sources:   "STREAMING_SOURCES_CHANGED",
 	exec.Operators: "STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA",
 	exec.State:     "STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE",
+
+	exec.OutputMode: "OUTPUT_MODE_CHANGED",
 }

@@ -47,6 +47,8 @@ type Prepared struct {
 	// Operators holds the meaning of each stateful operator's entries by its
 	// id: what the state may be restored into.
 	Operators map[string]string `json:"operators,omitempty"`
+	// Mode is the output mode of a flow with such operators.
+	Mode string `json:"mode,omitempty"`
 	// Sink is the id among them under which the sink keeps what is its own.
 	Sink string `json:"sink,omitempty"`
 	// State names the files that hold the operators' state, oldest first. The

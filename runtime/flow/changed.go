@@ -26,7 +26,10 @@ const (
 	Sources What = iota
 	Operators
 	State
+	OutputMode
 )
+
+var modeNames = [...]string{logical.Append: "append", logical.Update: "update", logical.Complete: "complete"}
 
 // Change is a difference between a flow and its checkpoint that would mix old
 // and new meaning.
@@ -36,13 +39,13 @@ type Change struct {
 }
 
 func (c *Change) Error() string {
-	return [...]string{"the sources", "the stateful operators", "the state"}[c.What] + " changed (" + c.Detail + ")"
+	return [...]string{"the sources", "the stateful operators", "the state", "the output mode"}[c.What] + " changed (" + c.Detail + ")"
 }
 
 // Compare says how a query differs from what its checkpoint was written for,
 // nil when it may go on from there. Nothing of it is opened; what the sink
 // keeps is left to Run.
-func Compare(plan logical.Node, s *funcs.Session, snap checkpoint.Snapshot) (*Change, error) {
+func Compare(plan logical.Node, s *funcs.Session, mode logical.OutputMode, snap checkpoint.Snapshot) (*Change, error) {
 	env := operator.Env{Pool: column.NewPool(), Session: s, Lanes: 1, Output: func(int, *column.Batch) error { return nil }}
 	p, err := operator.Build(plan, env)
 	if err != nil {
@@ -66,7 +69,19 @@ func Compare(plan logical.Node, s *funcs.Session, snap checkpoint.Snapshot) (*Ch
 			}
 		}
 	}
-	return changes(snap, streams, now, sinks), nil
+	if c := changes(snap, streams, now, sinks); c != nil {
+		return c, nil
+	}
+	return modeChange(snap, len(p.State()) > 0, mode), nil
+}
+
+// modeChange: what state has shown already, and what it still has to show, is
+// another thing in another output mode.
+func modeChange(snap checkpoint.Snapshot, stateful bool, mode logical.OutputMode) *Change {
+	if p := snap.Prepared; p != nil && stateful && p.Mode != "" && p.Mode != modeNames[mode] {
+		return &Change{OutputMode, "from " + p.Mode + " to " + modeNames[mode]}
+	}
+	return nil
 }
 
 // zoneTag is how a meaning marks what was computed in a time zone other than

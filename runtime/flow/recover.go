@@ -36,7 +36,11 @@ func (e *Execution) recover(ctx context.Context) error {
 	if err := e.refusal(d, facts); err != nil {
 		return err
 	}
-	if c := changes(snap, e.o.Streams, e.meanings(), nil); c != nil {
+	c := changes(snap, e.o.Streams, e.meanings(), nil)
+	if c == nil {
+		c = modeChange(snap, len(e.plan.State()) > 0, e.o.Mode)
+	}
+	if c != nil {
 		return fmt.Errorf("%w: %w of flow %s; a full refresh is needed: --full-refresh %s", ErrChanged, c, e.o.Flow, e.o.Dataset)
 	}
 	if d.Action == checkpoint.Start || d.Action == checkpoint.Rerun {
