@@ -3,6 +3,7 @@ package pipelines
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -82,9 +83,13 @@ func (u *update) waiter(t *task) func(stop context.Context, idle bool, within ti
 	}
 	u.bell.mu.Unlock()
 	poll := u.polls(t)
-	last := u.p.now()
+	began := u.p.now()     // of the look that may have led to an epoch
+	var earliest time.Time // of the next one
 	return func(stop context.Context, idle bool, within time.Duration) bool {
-		defer func() { last = u.p.now() }()
+		defer func() { began = u.p.now() }()
+		if !idle {
+			earliest = began.Add(interval)
+		}
 		after := poll
 		if within > 0 && (poll == 0 || within < poll) {
 			after = within
@@ -92,7 +97,7 @@ func (u *update) waiter(t *task) func(stop context.Context, idle bool, within ti
 		if idle && !waitFor(stop, rung, after) {
 			return false
 		}
-		return sleep(stop, interval-u.p.now().Sub(last))
+		return sleep(stop, earliest.Sub(u.p.now()))
 	}
 }
 
@@ -208,8 +213,12 @@ func (u *update) wave(ctx, stop context.Context, views []*task, mu *sync.Mutex) 
 		return
 	}
 	pins := map[*target]*tables.Snapshot{}
-	for _, t := range u.tables {
-		if t.table == nil || t.d.kind != graph.StreamingTable {
+	// Readers before what they read: no table is pinned behind a table that was
+	// made from it.
+	order := u.p.graph.Order()
+	for _, n := range slices.Backward(order) {
+		t := u.tables[u.p.byID[n.ID]]
+		if t == nil || t.table == nil || t.d.kind != graph.StreamingTable {
 			continue
 		}
 		snap, err := t.table.Snapshot(ctx)

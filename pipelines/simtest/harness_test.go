@@ -145,14 +145,15 @@ func put(t testing.TB, dir, name, text string) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path+".tmp~", []byte(text), 0o644); err != nil {
+	tmp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp~") // no source takes it
+	if err := os.WriteFile(tmp, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	mtimes.Lock()
 	mtimes.n++
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(mtimes.n) * time.Second)
 	mtimes.Unlock()
-	if err := errors.Join(os.Chtimes(path+".tmp~", at, at), os.Rename(path+".tmp~", path)); err != nil {
+	if err := errors.Join(os.Chtimes(tmp, at, at), os.Rename(tmp, path)); err != nil {
 		t.Fatal(err)
 	}
 }
