@@ -203,6 +203,38 @@ func TestB50(t *testing.T) {
 	}
 }
 
+// TestB50Overwrites: with the option a changed file is read again, once for
+// each change, also while the pipeline runs on and after a crash.
+func TestB50Overwrites(t *testing.T) {
+	for _, limit := range []string{"", `, maxFilesPerTrigger: "1"`} {
+		dir := source(t, "csv", "a INT", `allowOverwrites: "true"`+limit)
+		put(t, dir, "landing/a.csv", "1\n2\n")
+		put(t, dir, "landing/b.csv", "7\n")
+		run(t, dir, pipelines.RunOptions{})
+		put(t, dir, "landing/a.csv", "3\n4\n")
+		for _, point := range []string{"read.after", "prepared.after", "commit.after"} {
+			if _, err := runIn(dir, pipelines.RunOptions{At: func(p string) error {
+				if p == point {
+					return errors.New("crash")
+				}
+				return nil
+			}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 2 {
+			if said := notes(t, dir); said != "" {
+				t.Errorf("said %q", said)
+			}
+			want(t, dir, "out", "1", "2", "3", "4", "7")
+		}
+		put(t, dir, "landing/a.csv", "5\n")
+		put(t, dir, "landing/b.csv", "8\n")
+		run(t, dir, pipelines.RunOptions{})
+		want(t, dir, "out", "1", "2", "3", "4", "5", "7", "8")
+	}
+}
+
 func TestB51(t *testing.T) {
 	dir := source(t, "json", "long BIGINT, _corrupt_record STRING", "")
 	in := []string{"228930314431312345", "9223372036854775807", "-9223372036854775808"}

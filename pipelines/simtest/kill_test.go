@@ -27,7 +27,7 @@ var borders = []border{
 	{point: "plan.before"}, {point: "plan.after"}, {point: "intent.after"}, {point: "begin.after"}, {point: "read.split"}, {point: "read.after"},
 	{point: "step.after"}, {point: "stage.file", tables: true}, {point: "stage.filed", tables: true}, {point: "stage.after"}, {point: "state.after"}, {point: "prepared.after"},
 	{point: "commit.begin", tables: true}, {point: "commit.log", tables: true}, {point: "commit.logged", tables: true}, {point: "commit.after"},
-	{point: "mark.before"}, {point: "mark.after"},
+	{point: "mark.before"}, {point: "mark.after"}, {point: "forget.after"},
 	{point: "view.begin", tables: true}, {point: "view.read", tables: true}, {point: "view.staged", tables: true}, {point: "view.committed", tables: true},
 	{point: "refresh.recorded", refresh: true, tables: true}, {point: "refresh.begin", refresh: true, tables: true},
 	{point: "refresh.emptied", refresh: true, tables: true}, {point: "refresh.done", refresh: true, tables: true},

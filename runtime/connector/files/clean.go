@@ -39,6 +39,9 @@ func (s *Source) Forget(ctx context.Context, upTo stream.Offset) (out connector.
 			out.Entries = append(out.Entries, connector.Entry{Key: []byte(id)})
 			continue
 		}
+		if s.o.Overwrites && note == "" {
+			continue // it is read again, and cleaned then
+		}
 		s.left[id] = true
 		out.Notes = append(out.Notes, note)
 	}
@@ -53,6 +56,8 @@ func (s *Source) clean(ctx context.Context, f file) (gone bool, note string) {
 	switch {
 	case errors.Is(err, stores.ErrNotExist):
 		return true, ""
+	case err == nil && now != f && s.o.Overwrites:
+		return false, ""
 	case err == nil && now != f:
 		return false, name + " changed after it was read: it is neither read again nor cleaned up"
 	case err == nil && s.o.Clean == "delete":

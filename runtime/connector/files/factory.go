@@ -25,6 +25,7 @@ func Fields() []option.Field {
 		{Name: "latestFirst", Type: option.TypeBool, Default: "false", Doc: "take the newest files first"},
 		{Name: "maxFileAge", Type: option.TypeDuration, Default: "7d", Doc: "leave out files that much older than the newest one seen"},
 		{Name: "fileNameOnly", Type: option.TypeBool, Default: "false", Doc: "tell files apart by their own name instead of the path"},
+		{Name: "allowOverwrites", Aliases: []string{"cloudFiles.allowOverwrites"}, Type: option.TypeBool, Default: "false", Doc: "read a file again, whole, when its size, time or node changed after it was read: its rows come again; each look at the folder then looks at every file"},
 		{Name: "pathGlobFilter", Type: option.TypeString, Doc: "take only files whose own name matches this glob"},
 		{Name: "recursiveFileLookup", Type: option.TypeBool, Default: "false", Doc: "look into all sub-folders; no partition columns then"},
 		{Name: "ignoreMissingFiles", Type: option.TypeBool, Default: "false", Doc: "skip files that vanish before they are read"},
@@ -73,7 +74,7 @@ func configure(f format.Format, open func(root string) (stores.Reader, error), c
 		Format: f, Declared: c.Declared, FormatOptions: c.Texts, MaxFiles: int(v.Int("maxFilesPerTrigger")), MaxBytes: v.Int("maxBytesPerTrigger"),
 		LatestFirst: v.Bool("latestFirst"), MaxFileAge: v.Duration("maxFileAge"), NameOnly: v.Bool("fileNameOnly"),
 		Name: c.Name, NewColumns: c.NewColumns, CaseSensitive: c.CaseSensitive, Location: c.Location,
-		NameGlob: v.String("pathGlobFilter"), Recursive: v.Bool("recursiveFileLookup"), IgnoreMissing: v.Bool("ignoreMissingFiles"),
+		NameGlob: v.String("pathGlobFilter"), Recursive: v.Bool("recursiveFileLookup"), IgnoreMissing: v.Bool("ignoreMissingFiles"), Overwrites: v.Bool("allowOverwrites"),
 	}
 	var err error
 	if o.After, err = bound(v, "modifiedAfter", c.Location); err != nil {

@@ -43,6 +43,8 @@ type Options struct {
 	Recursive bool
 	// NameOnly identifies files by their own name instead of the path.
 	NameOnly bool
+	// Overwrites reads files again that changed after they were read.
+	Overwrites bool
 	// IgnoreMissing skips files that vanished.
 	IgnoreMissing bool
 	// Clean is what happens to files whose epoch is committed: "" nothing,

@@ -96,7 +96,7 @@ const clockGrain = 3 * time.Second
 // every file of the source.
 func (s *Source) folderTime() (changed time.Time, flat bool) {
 	t, ok := s.o.Store.(stores.FolderTimer)
-	if !ok || s.o.Pattern != "" || s.o.Single != "" {
+	if !ok || s.o.Pattern != "" || s.o.Single != "" || s.o.Overwrites {
 		return time.Time{}, false
 	}
 	return t.FolderTime("")
@@ -106,7 +106,7 @@ func (s *Source) folderTime() (changed time.Time, flat bool) {
 func (s *Source) list(ctx context.Context) error {
 	var fresh []string
 	var looks []string
-	look := !s.checked && s.ledger.len() <= changedLooks
+	look := !s.checked && s.ledger.len() <= changedLooks || s.o.Overwrites
 	surprise := len(s.o.Partition) == 0 && !s.o.Recursive
 	known := func(key []byte) bool {
 		return !look && !(surprise && bytes.IndexByte(key, '/') > 0) && s.ledger.knows(identity(&s.o, key))
@@ -139,10 +139,21 @@ func (s *Source) list(ctx context.Context) error {
 		}
 		s.waiting = append(s.waiting, f)
 	}
+	changed, err := s.lookForChanges(ctx, looks)
+	if err != nil {
+		return err
+	}
+	for _, f := range changed {
+		if s.o.Overwrites {
+			s.waiting = append(s.waiting, f)
+		} else {
+			s.notes = append(s.notes, fmt.Sprintf("%s changed after it was read; it is not read again (see the option allowOverwrites)", path.Join(s.o.Root, f.key)))
+		}
+	}
 	sortFiles(s.waiting, s.o.LatestFirst)
 	s.dropSameNames()
 	s.dropOld()
-	return s.lookForChanges(ctx, looks)
+	return nil
 }
 
 // dropSameNames keeps the first of the waiting files that are the same one by
@@ -179,10 +190,10 @@ func (s *Source) dropOld() {
 	s.waiting = kept
 }
 
-// lookForChanges says which known files are not what they were.
-func (s *Source) lookForChanges(ctx context.Context, keys []string) error {
+// lookForChanges finds the known files that are not what they were.
+func (s *Source) lookForChanges(ctx context.Context, keys []string) (changed []file, err error) {
 	if len(keys) == 0 {
-		return nil
+		return nil, nil
 	}
 	places := make(map[string]int, s.ledger.len())
 	for i, id := range s.ledger.ids {
@@ -194,7 +205,7 @@ func (s *Source) lookForChanges(ctx context.Context, keys []string) error {
 			continue
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 		at, ok := places[identity(&s.o, key)]
 		if !ok {
@@ -205,10 +216,10 @@ func (s *Source) lookForChanges(ctx context.Context, keys []string) error {
 			continue // another file that counts as the same one
 		}
 		if t.size != f.size || t.mtime != f.mtime || t.version != f.version {
-			s.notes = append(s.notes, fmt.Sprintf("%s changed after it was read; it is not read again", path.Join(s.o.Root, key)))
+			changed = append(changed, f)
 		}
 	}
-	return nil
+	return changed, nil
 }
 
 // Plan implements connector.Source.
@@ -231,6 +242,7 @@ func (s *Source) Plan(ctx context.Context, from stream.Offset, opts connector.Pl
 	log := last + 1
 	p.To, p.Splits = formatOffset(log), n
 	s.recent, s.recentLog = append([]file(nil), s.waiting[:n]...), log
+	s.ledger.remove(s.known(s.recent)) // what they were
 	for _, f := range s.recent {
 		t := taken{log: log, mtime: f.mtime, size: f.size, version: f.version}
 		id := identity(&s.o, f.key)
@@ -246,6 +258,20 @@ func (s *Source) Plan(ctx context.Context, from stream.Offset, opts connector.Pl
 	}
 	s.waiting = s.waiting[n:]
 	return p, nil
+}
+
+// known lists the identities of files that stand in the ledger already: those
+// that changed since.
+func (s *Source) known(fs []file) (ids []string) {
+	if !s.o.Overwrites {
+		return nil
+	}
+	for _, f := range fs {
+		if id := identity(&s.o, f.key); s.ledger.knows([]byte(id)) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 // limit returns how many of the waiting files the next epoch takes.
