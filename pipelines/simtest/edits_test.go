@@ -147,3 +147,40 @@ func TestEditedSink(t *testing.T) {
 		run(t, dir, pipelines.RunOptions{FullRefresh: []string{"out"}})
 	}
 }
+
+// TestWidened: a widened type keeps state whose bytes do not show it, and is
+// refused elsewhere.
+func TestWidened(t *testing.T) {
+	doc := func(query string) string {
+		return "streaming_tables:\n  - name: out\n    output_mode: update\n    keys: [k]\n    sql: " + query + "\n"
+	}
+	for _, c := range []struct {
+		query, old, new string
+		want            string // the row of a, "" when it is refused
+	}{
+		{"SELECT k, sum(v) AS s, count(v) AS c, count(*) AS n FROM STREAM(raw) GROUP BY k", "INT", "BIGINT", `"a" 3000000001 2 2`},
+		{"SELECT k, avg(v) AS s FROM STREAM(raw) GROUP BY k", "SMALLINT", "BIGINT", `"a" 1.5000000005E9`},
+		{"SELECT k, cast(sum(v) AS STRING) AS s FROM STREAM(raw) GROUP BY k", "DECIMAL(9,2)", "DECIMAL(14,2)", `"a" "3000000001.00"`},
+		{"SELECT k, sum(v) AS s FROM STREAM(raw) GROUP BY k", "BIGINT", "INT", ""},
+		{"SELECT k, cast(max(v) AS BIGINT) AS s FROM STREAM(raw) GROUP BY k", "INT", "BIGINT", ""},
+		{"SELECT cast(v AS STRING) AS k, count(*) AS n FROM STREAM(raw) GROUP BY v", "INT", "BIGINT", ""},
+		{"SELECT k, cast(sum(v) AS STRING) AS s FROM STREAM(raw) GROUP BY k", "DECIMAL(9,2)", "DECIMAL(14,3)", ""},
+		{"SELECT k, sum(v) AS s FROM STREAM(raw) GROUP BY k", "INT", "DOUBLE", ""},
+	} {
+		dir := project(t, "k STRING, v "+c.old, doc(c.query))
+		put(t, dir, "landing/1.json", `{"k":"a","v":1}`)
+		run(t, dir, pipelines.RunOptions{})
+		document(t, dir, "k STRING, v "+c.new, doc(c.query))
+		put(t, dir, "landing/2.json", `{"k":"a","v":3000000000}`)
+		if c.want == "" {
+			fails(t, dir, pipelines.RunOptions{}, "the state", "--full-refresh out")
+			continue
+		}
+		dryRun(t, dir)
+		run(t, dir, pipelines.RunOptions{})
+		want(t, dir, "out", c.want)
+		run(t, dir, pipelines.RunOptions{})
+		document(t, dir, "k STRING, v "+c.old, doc(c.query)) // and not back
+		fails(t, dir, pipelines.RunOptions{}, "the state")
+	}
+}

@@ -47,6 +47,9 @@ type Prepared struct {
 	// Operators holds the meaning of each stateful operator's entries by its
 	// id: what the state may be restored into.
 	Operators map[string]string `json:"operators,omitempty"`
+	// Layouts holds, for those that have one, what of the types shows in their
+	// entries: a widened type may leave it as it was.
+	Layouts map[string]string `json:"layouts,omitempty"`
 	// Mode is the output mode of a flow with such operators.
 	Mode string `json:"mode,omitempty"`
 	// Sink is the id among them under which the sink keeps what is its own.

@@ -69,7 +69,8 @@ func Compare(plan logical.Node, s *funcs.Session, mode logical.OutputMode, snap 
 			}
 		}
 	}
-	if c := changes(snap, streams, now, sinks); c != nil {
+	maps.Copy(now, sinks)
+	if c := changes(snap, streams, now, layouts(p)); c != nil {
 		return c, nil
 	}
 	return modeChange(snap, len(p.State()) > 0, mode), nil
@@ -84,6 +85,47 @@ func modeChange(snap checkpoint.Snapshot, stateful bool, mode logical.OutputMode
 	return nil
 }
 
+// layouts are those of a plan's operators that have one.
+func layouts(p *operator.Plan) map[string]string {
+	out := map[string]string{}
+	for _, h := range p.State() {
+		if l, ok := h.(operator.LaidOut); ok && l.Layout() != "" {
+			out[h.ID()] = l.Layout()
+		}
+	}
+	return out
+}
+
+var numberType = regexp.MustCompile(`\b(tinyint|smallint|int|bigint|float|double|decimal\((\d+),(\d+)\))`)
+
+// widened reports whether two meanings differ in number types alone, each wider
+// in the new one.
+func widened(old, now string) bool {
+	a, b := numberType.FindAllStringSubmatch(old, -1), numberType.FindAllStringSubmatch(now, -1)
+	if numberType.ReplaceAllString(old, "#") != numberType.ReplaceAllString(now, "#") || len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i][0] != b[i][0] && !wider(a[i], b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+var numberTypes = []string{"tinyint", "smallint", "int", "bigint"}
+
+func wider(a, b []string) bool {
+	switch {
+	case a[2] != "": // decimals: more digits before the point
+		return b[2] != "" && a[3] == b[3] && (len(a[2]) < len(b[2]) || len(a[2]) == len(b[2]) && a[2] < b[2])
+	case a[0] == "float":
+		return b[0] == "double"
+	}
+	i, j := slices.Index(numberTypes, a[0]), slices.Index(numberTypes, b[0])
+	return i >= 0 && i < j
+}
+
 // zoneTag is how a meaning marks what was computed in a time zone other than
 // UTC.
 var zoneTag = regexp.MustCompile(`@\[([^\]]*)\]`)
@@ -96,8 +138,8 @@ func zoneOf(meaning string) string {
 }
 
 // changes compares what the checkpoint was written for with sources by id and
-// operators with what their entries mean; others are taken as they are.
-func changes[S any](snap checkpoint.Snapshot, streams map[string]S, now, others map[string]string) *Change {
+// operators with what their entries mean and how they are laid out.
+func changes[S any](snap checkpoint.Snapshot, streams map[string]S, now, laidOut map[string]string) *Change {
 	if snap.Intent != nil {
 		if what := differences(snap.Intent.To, streams); what != "" {
 			return &Change{Sources, what}
@@ -106,13 +148,14 @@ func changes[S any](snap checkpoint.Snapshot, streams map[string]S, now, others 
 	if snap.Prepared == nil {
 		return nil
 	}
-	now = maps.Clone(now)
-	maps.Copy(now, others)
 	if what := differences(snap.Prepared.Operators, now); what != "" {
 		return &Change{Operators, what}
 	}
 	for _, id := range slices.Sorted(maps.Keys(now)) {
 		if old := snap.Prepared.Operators[id]; old != now[id] {
+			if l := laidOut[id]; l != "" && l == snap.Prepared.Layouts[id] && widened(old, now[id]) {
+				continue
+			}
 			if a, b := zoneOf(old), zoneOf(now[id]); a != b && zoneTag.ReplaceAllString(old, "") == zoneTag.ReplaceAllString(now[id], "") {
 				return &Change{State, fmt.Sprintf("%s holds values that were computed in the session time zone %s, which is now %s: spark.sql.session.timeZone", id, a, b)}
 			}

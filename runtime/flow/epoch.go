@@ -95,6 +95,7 @@ func (e *Execution) runEpoch(ctx context.Context, in checkpoint.Intent) error {
 	prep := checkpoint.Prepared{
 		Epoch: in.Epoch, Token: token, EventTimes: e.marks.times, Heard: e.marks.heard, Rows: prog.OutputRows, Operators: e.meanings(), State: chain,
 	}
+	prep.Layouts = layouts(e.plan)
 	if len(e.plan.State()) > 0 {
 		prep.Mode = modeNames[e.o.Mode]
 	}

@@ -36,7 +36,7 @@ func (e *Execution) recover(ctx context.Context) error {
 	if err := e.refusal(d, facts); err != nil {
 		return err
 	}
-	c := changes(snap, e.o.Streams, e.meanings(), nil)
+	c := changes(snap, e.o.Streams, e.meanings(), layouts(e.plan))
 	if c == nil {
 		c = modeChange(snap, len(e.plan.State()) > 0, e.o.Mode)
 	}
