@@ -47,6 +47,9 @@ func (e *Execution) stage(epoch int64) ([]state.Ref, error) {
 	s.changes.Reset()
 	for _, h := range e.plan.State() {
 		id := h.ID()
+		if x := h.Expiry(); x.At >= 0 {
+			s.changes.Scope(id, state.Scope{InKey: x.InKey, At: x.At, Passed: x.Passed})
+		}
 		h.Changes(func(key, value []byte) { s.changes.Add(id, key, value) })
 	}
 	chain, err := s.merged(false)
@@ -59,6 +62,9 @@ func (e *Execution) stage(epoch int64) ([]state.Ref, error) {
 			return nil, fmt.Errorf("state of flow %s: %w", e.o.Flow, err)
 		}
 		chain = append(chain, ref)
+	}
+	if s.job == nil {
+		chain = state.Prune(chain)
 	}
 	if from, ok := state.Compaction(chain); ok && s.job == nil && size(chain[from:]) <= smallMerge {
 		if chain, err = s.store.Compact(chain, from, nil); err != nil {

@@ -3,6 +3,7 @@ package operator
 import (
 	"encoding/binary"
 	"errors"
+	"slices"
 
 	"pipelines/sqlplan/logical"
 	"pipelines/tables/column"
@@ -18,6 +19,7 @@ type aggState struct {
 	a       *aggregate
 	info    *logical.StateInfo
 	timeKey int // the group key that carries event time, -1 for none
+	place   timePlace
 
 	timed       bool // the input has a watermark
 	late, evict int64
@@ -35,10 +37,11 @@ type aggState struct {
 	buf     []byte
 	// restored: expiry is filled when the first step begins.
 	restored bool
+	passed   int64 // since the last Changes
 }
 
 func (bd *builder) aggregateState(a *aggregate) error {
-	s := &aggState{a: a, info: a.n.State, timeKey: -1, idle: idle{ttl: a.n.State.TTL}}
+	s := &aggState{a: a, info: a.n.State, timeKey: -1, place: timePlace{at: -1}, passed: nonePassed, idle: idle{ttl: a.n.State.TTL}}
 	var types []schema.Type
 	for _, c := range a.calls {
 		if c.ordered != nil {
@@ -60,6 +63,9 @@ func (bd *builder) aggregateState(a *aggregate) error {
 		if s.info.EventTime >= 0 && (g.Attr.ID == s.info.EventTime || ok && c.Attr.ID == s.info.EventTime) {
 			s.timeKey = i
 		}
+	}
+	if s.timeKey >= 0 && !slices.ContainsFunc(s.sets, func(c *setCodec) bool { return c != nil }) {
+		s.place = a.table.layout.timePlace(s.timeKey)
 	}
 	a.state = s
 	return nil
@@ -159,8 +165,7 @@ func (s *aggState) end() error {
 		return err
 	}
 	if s.expires() {
-		var gone []int32
-		s.expiry.expire(s.evict-s.lag(), func(g int32) { gone = append(gone, g) })
+		gone := s.expiry.expire(s.evict - s.lag())
 		switch {
 		case a.panes != nil:
 			err = a.panes.emit(s.late, s.evict)
@@ -170,9 +175,7 @@ func (s *aggState) end() error {
 		if err != nil {
 			return err
 		}
-		for _, g := range gone {
-			s.remove(g)
-		}
+		s.lapse(gone)
 		s.counts.Removed = int64(len(gone))
 	}
 	s.idle.expire(func(g int32) {
@@ -185,6 +188,29 @@ func (s *aggState) end() error {
 // remove forgets a group.
 func (s *aggState) remove(g int32) {
 	s.log.remove(g, func(dst []byte) []byte { return s.groupKey(dst, g) })
+	s.drop1(g)
+	s.a.table.remove(g)
+}
+
+// lapse forgets groups whose time has passed.
+func (s *aggState) lapse(groups []int32) {
+	if s.place.at < 0 {
+		for _, g := range groups {
+			s.remove(g)
+		}
+		return
+	}
+	if len(groups) > 0 {
+		s.passed = s.evict - s.lag()
+	}
+	for _, g := range groups {
+		s.log.lapse(g)
+		s.drop1(g)
+	}
+	s.a.table.removeAll(groups)
+}
+
+func (s *aggState) drop1(g int32) {
 	for i, c := range s.a.calls {
 		c.st.Clear(g)
 		if c.distinct == nil {
@@ -203,12 +229,29 @@ func (s *aggState) remove(g int32) {
 	if s.a.panes != nil && !s.restored {
 		s.a.panes.forget(g)
 	}
-	s.a.table.remove(g)
 }
 
-// groupKey is the stored key of a group: its key group, 0, then the key.
+// groupKey is the stored key of a group: its key group, 0, then the key. One
+// without a time has the last time there is, so that it does not go by itself.
 func (s *aggState) groupKey(dst []byte, g int32) []byte {
-	return s.a.table.storedKey(append(dst, s.a.table.groupOf(g), 0), g)
+	from := len(dst) + 2
+	dst = s.a.table.storedKey(append(dst, s.a.table.groupOf(g), 0), g)
+	if key := dst[from:]; s.place.at >= 0 && s.place.null(key) {
+		s.place.set(key, noExpiry)
+	}
+	return dst
+}
+
+// plainKey is a stored key as the table has it. The first version stored groups
+// without a time with the time 0: they are stored anew.
+func (s *aggState) plainKey(stored []byte) []byte {
+	key := stored[2:]
+	if s.place.at < 0 || len(key) < s.place.at+8 || !s.place.null(key) {
+		return key
+	}
+	s.scratch = append(s.scratch[:0], key...)
+	s.place.set(s.scratch, 0)
+	return s.scratch
 }
 
 // setKey is the stored key of an entry of the distinct set of call i: the key
@@ -257,6 +300,7 @@ func (s *aggState) putSet(w *entryWriter, i int, g, entry int32) {
 // Changes hands out what changed since the last call.
 func (s *aggState) Changes(put Put) {
 	w := &entryWriter{put: put}
+	s.passed = nonePassed
 	s.log.flush(w, func(g int32) { s.putGroup(w, g) })
 	for i, c := range s.a.calls {
 		if c.distinct == nil {
@@ -264,6 +308,14 @@ func (s *aggState) Changes(put Put) {
 		}
 		c.distinct.made(func(g, entry int32) { s.putSet(w, i, g, entry) })
 	}
+}
+
+// Expiry says that a stored key holds the event time, if it is at one place.
+func (s *aggState) Expiry() Expiry {
+	if s.place.at < 0 {
+		return explicit{}.Expiry()
+	}
+	return Expiry{InKey: true, At: 2 + s.place.at, Passed: s.passed} // behind the key group and the kind
 }
 
 // Snapshot hands out all groups.
@@ -291,14 +343,18 @@ func (s *aggState) Restore(key, value []byte) error {
 		return s.restoreSet(int(key[1])-1, key[2:], value == nil)
 	}
 	if value == nil {
-		if g := s.a.table.lookupKey(key[2:]); g >= 0 {
+		if g := s.a.table.lookupKey(s.plainKey(key)); g >= 0 {
 			s.remove(g)
 			s.log.reset()
 		}
 		return nil
 	}
 	at, value, whole := s.idle.cut(value)
-	g, ok := s.restoreGroup(key[2:])
+	g, ok := s.restoreGroup(s.plainKey(key))
+	if ok && s.place.at >= 0 && s.place.null(key[2:]) && leUint64(key[2+s.place.at:]) == 0 {
+		s.log.forget(key)
+		s.log.touch(g)
+	}
 	if !ok || !whole || s.codec.decode(value) != nil {
 		return errState(s.info.ID)
 	}
@@ -326,6 +382,7 @@ func (s *aggState) restoreGroup(key []byte) (int32, bool) {
 	s.alive, s.marked = s.alive.Grow(t.groups), s.marked.Grow(t.groups)
 	s.alive.Set(int(g))
 	s.restored = true
+	s.log.save(g)
 	return g, true
 }
 

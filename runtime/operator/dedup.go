@@ -31,6 +31,7 @@ type dedup struct {
 	alive  column.Bits
 	expiry timeIndex
 	log    changeLog
+	passed int64 // since the last Changes
 	idle   idle
 	counts OperatorCount
 	buf    []byte
@@ -71,7 +72,7 @@ func (bd *builder) deduplicate(node logical.Node, out port) (port, watermarked, 
 
 func (bd *builder) dedupPart(n *logical.Deduplicate, keys []logical.Attr) *dedup {
 	in := n.Input.Output()
-	d := &dedup{p: bd.p, n: n, nkeys: len(keys), time: -1}
+	d := &dedup{p: bd.p, n: n, nkeys: len(keys), time: -1, passed: nonePassed}
 	d.stream = n.Input.Streaming() && n.State != nil
 	if d.stream && n.State.EventTime >= 0 {
 		d.time = logical.IndexOf(in, n.State.EventTime)
@@ -196,10 +197,7 @@ func (d *dedup) remember(g int32, until int64) {
 
 func (d *dedup) end() error {
 	if d.stream && d.timed {
-		d.expiry.expire(d.evict, func(g int32) {
-			d.counts.Removed++
-			d.forget(g)
-		})
+		d.lapse()
 	}
 	d.idle.expire(func(g int32) {
 		d.counts.Removed++
@@ -209,6 +207,22 @@ func (d *dedup) end() error {
 		d.table.reset()
 	}
 	return nil
+}
+
+// lapse forgets the keys whose time has passed.
+func (d *dedup) lapse() {
+	gone := d.expiry.expire(d.evict)
+	if len(gone) == 0 {
+		return
+	}
+	d.passed = d.evict
+	d.counts.Removed += int64(len(gone))
+	for _, g := range gone {
+		d.log.lapse(g)
+		d.alive.Unset(int(g))
+		d.idle.forget(g)
+	}
+	d.table.removeAll(gone)
 }
 
 func (d *dedup) forget(g int32) {
@@ -246,7 +260,11 @@ func (d *dedup) put(w *entryWriter, g int32) {
 func (d *dedup) Changes(put Put) {
 	w := &entryWriter{put: put}
 	d.log.flush(w, func(g int32) { d.put(w, g) })
+	d.passed = nonePassed
 }
+
+// Expiry says that a value starts with the time at which its key goes.
+func (d *dedup) Expiry() Expiry { return Expiry{At: 0, Passed: d.passed} }
 
 // Snapshot hands out all keys.
 func (d *dedup) Snapshot(put Put) {
@@ -280,6 +298,7 @@ func (d *dedup) Restore(key, value []byte) error {
 	}
 	d.idle.restore(g, at)
 	d.restored = true
+	d.log.save(g)
 	d.remember(g, int64(binary.LittleEndian.Uint64(value)))
 	return nil
 }

@@ -393,6 +393,15 @@ func (x *exchange) Changes(put Put) {
 	}
 }
 
+// Expiry says how entries go by themselves.
+func (x *exchange) Expiry() Expiry {
+	e := x.shares[0].Expiry()
+	for _, s := range x.shares[1:] {
+		e.Passed = max(e.Passed, s.Expiry().Passed)
+	}
+	return e
+}
+
 // Snapshot hands out all keys, part by part.
 func (x *exchange) Snapshot(put Put) {
 	for _, s := range x.shares {

@@ -58,13 +58,13 @@ func (i *idle) expire(drop func(n int32)) {
 	if i.ttl <= 0 {
 		return
 	}
-	i.index.expire(i.now-i.ttl, func(n int32) {
+	for _, n := range i.index.expire(i.now - i.ttl) {
 		if i.at[n] > i.now-i.ttl {
 			i.index.add(i.at[n], n)
-			return
+			continue
 		}
 		drop(n)
-	})
+	}
 }
 
 // append appends the stored form of the last touch of n.

@@ -69,6 +69,41 @@ func countWords(t schema.Type, words, bits *int) bool {
 	return true
 }
 
+// timePlace is where a stored key holds the event time of one of its columns.
+type timePlace struct {
+	at  int  // offset of the time or the window's end, -1 for no fixed place
+	bit uint // of the null mask
+	// masked: the key ends with the null mask. Else a null key has no time.
+	masked bool
+}
+
+// timePlace finds the event time of key column i.
+func (l *keyLayout) timePlace(i int) timePlace {
+	if l.stride == 0 {
+		return timePlace{at: -1}
+	}
+	words, bits := 0, 0
+	for _, t := range l.types[:i] {
+		countWords(t, &words, &bits)
+	}
+	at := 8 * words
+	if column.PhysicalOf(l.types[i]) == column.PhysStruct {
+		at += 8 // its start comes first
+	}
+	if !l.masked {
+		at++ // one number: a byte says whether it is null
+	}
+	return timePlace{at, uint(bits), l.masked}
+}
+
+// null says whether a stored key has no time.
+func (p timePlace) null(key []byte) bool {
+	return p.masked && len(key) >= 8 && leUint64(key[len(key)-8:])>>p.bit&1 != 0
+}
+
+// set writes the time of a stored key.
+func (p timePlace) set(key []byte, t int64) { binary.LittleEndian.PutUint64(key[p.at:], uint64(t)) }
+
 func structTypes(t schema.Type) []schema.Type {
 	if t.Kind == schema.CalendarInterval {
 		return []schema.Type{schema.Of(schema.Int32), schema.Of(schema.Int32), schema.Of(schema.Int64)}

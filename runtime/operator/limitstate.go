@@ -4,6 +4,7 @@ import "encoding/binary"
 
 // limitState is the count of a limit over a stream.
 type limitState struct {
+	explicit
 	l      *limit
 	id     string
 	stored int64

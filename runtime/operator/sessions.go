@@ -14,6 +14,7 @@ import (
 // by themselves; a session's number is also its group in the states. It is one
 // part of an exchange.
 type sessions struct {
+	explicit
 	p    *Plan
 	mem  *memory
 	out  port
@@ -362,7 +363,7 @@ func (s *sessions) end() error {
 // expire emits and forgets the sessions whose end the watermark has reached.
 func (s *sessions) expire() error {
 	var gone []int32
-	s.expiry.expire(s.evict, func(t int32) {
+	for _, t := range s.expiry.expire(s.evict) {
 		g := s.tickets[t]
 		switch {
 		case g < 0:
@@ -375,7 +376,7 @@ func (s *sessions) expire() error {
 			s.list[g].ticket = -1
 			s.unused = append(s.unused, t)
 		}
-	})
+	}
 	slices.SortFunc(gone, func(a, b int32) int {
 		x, y := &s.list[a], &s.list[b]
 		return cmp.Or(cmp.Compare(x.end, y.end), cmp.Compare(x.start, y.start), cmp.Compare(x.key, y.key))

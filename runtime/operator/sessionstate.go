@@ -133,6 +133,7 @@ func (s *sessions) Restore(key, value []byte) error {
 		s.table.remove(k)
 		return nil
 	}
+	s.log.save(k)
 	at, value, ok := s.idle.cut(value)
 	if !ok {
 		return errState(s.ID())

@@ -2,6 +2,7 @@ package operator
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"pipelines/sqlplan/logical"
@@ -23,14 +24,36 @@ type StateHandle interface {
 	// Meaning changes when the stored state means another thing.
 	Meaning() string
 	// Changes calls put for each key that was changed or removed since the last
-	// Changes, so that applied in order they bring a copy up to date.
+	// Changes, so that applied in order they bring a copy up to date. It is
+	// called after each step.
 	Changes(put Put)
+	// Expiry says how entries go by themselves. Asked before Changes, which
+	// does not list what went that way; all instances of an operator say the same
+	// but for Passed, of which the greatest counts.
+	Expiry() Expiry
 	// Snapshot calls put for each living key.
 	Snapshot(put Put)
 	// Restore takes one entry, before the first step. Of several for one key
 	// the last counts.
 	Restore(key, value []byte) error
 }
+
+// Expiry says that each entry holds a time, 8 bytes little-endian at offset At of
+// its key or value, and is gone when it is not after Passed. At is -1 when
+// entries go only as Changes says. The times of one key never get less.
+type Expiry struct {
+	InKey  bool
+	At     int
+	Passed int64 // nonePassed: nothing since the last Changes
+}
+
+const nonePassed = int64(math.MinInt64)
+
+// explicit is the Expiry of state whose Changes lists all that goes.
+type explicit struct{}
+
+// Expiry says that entries go only as Changes says.
+func (explicit) Expiry() Expiry { return Expiry{At: -1, Passed: nonePassed} }
 
 // entryWriter hands out entries.
 type entryWriter struct{ put Put }
@@ -227,6 +250,7 @@ func (c *setCodec) load(set *groupTable, entry int32) {
 // changelog.
 type changeLog struct {
 	dirty column.Bits
+	saved column.Bits // numbers that a checkpoint holds
 	list  []int32
 	gone  []byte // removed keys, one after another
 	ends  []int
@@ -240,13 +264,38 @@ func (c *changeLog) touch(g int32) {
 	}
 }
 
+// save notes that a checkpoint holds number g.
+func (c *changeLog) save(g int32) {
+	c.saved = c.saved.Grow(int(g) + 1)
+	c.saved.Set(int(g))
+}
+
+// lapse notes that number g is gone without an entry for it: it went by its
+// Expiry. It reports whether a checkpoint holds it.
+func (c *changeLog) lapse(g int32) bool {
+	if int(g)>>6 < len(c.dirty) {
+		c.dirty.Unset(int(g))
+	}
+	held := int(g)>>6 < len(c.saved) && c.saved.Get(int(g))
+	if held {
+		c.saved.Unset(int(g))
+	}
+	return held
+}
+
 // remove notes that number g, with the stored key that key appends, is gone; g
 // may be used again for another key. A negative g has no number.
 func (c *changeLog) remove(g int32, key func(dst []byte) []byte) {
-	if g >= 0 && int(g)>>6 < len(c.dirty) {
-		c.dirty.Unset(int(g))
+	if g >= 0 && !c.lapse(g) {
+		return
 	}
 	c.gone = key(c.gone)
+	c.ends = append(c.ends, len(c.gone))
+}
+
+// forget notes that a stored key is gone which no number has.
+func (c *changeLog) forget(key []byte) {
+	c.gone = append(c.gone, key...)
 	c.ends = append(c.ends, len(c.gone))
 }
 
@@ -261,6 +310,7 @@ func (c *changeLog) flush(w *entryWriter, each func(g int32)) {
 	for _, g := range c.list {
 		if c.dirty.Get(int(g)) { // else removed since, or listed twice
 			c.dirty.Unset(int(g))
+			c.save(g)
 			each(g)
 		}
 	}

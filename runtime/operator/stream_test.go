@@ -379,3 +379,32 @@ func TestStaticJoin(t *testing.T) {
 		d.r.Close()
 	}
 }
+
+// TestGroupsWithoutTime keeps groups whose event time is null while others go
+// with the watermark, over restarts.
+func TestGroupsWithoutTime(t *testing.T) {
+	for _, o := range resumes() {
+		for _, both := range []bool{true, false} {
+			e, cols := events("e", 1, 0)
+			a := &logical.Aggregate{
+				Input: e, Groups: []logical.Alias{{Expr: cols[0].Ref(), Attr: cols[0]}}, Aggs: []logical.AggCall{optest.Count(20)},
+				State: &logical.StateInfo{ID: "agg", EventTime: 1, Mode: logical.Update},
+			}
+			row := func(at any, n int64) optest.Row { return optest.Row{at, n} }
+			if both {
+				a.Groups = append(a.Groups, logical.Alias{Expr: cols[2].Ref(), Attr: cols[2]})
+				row = func(at any, n int64) optest.Row { return optest.Row{at, int64(1), n} }
+			}
+			none := optest.Row{nil, "a", int64(1)}
+			d := drive(t, a, o, map[string]int64{"e": 0})
+			d.batch(optest.Input{"e": {none, ev(5, "a"), ev(5, "a"), ev(7, "a")}}, row(nil, 1), row(5*sec, 2), row(7*sec, 1))
+			d.batch(optest.Input{"e": {none, ev(9, "a")}}, row(nil, 2), row(9*sec, 1))
+			d.batch(optest.Input{"e": {ev(7, "a"), ev(20, "a")}}, row(20*sec, 1)) // 7 is late
+			d.batch(optest.Input{"e": {none}}, row(nil, 3))
+			if c := d.r.Plan().Counters().Operators[0]; c.StateRows != 1 {
+				t.Errorf("%d groups are kept", c.StateRows)
+			}
+			d.r.Close()
+		}
+	}
+}

@@ -31,6 +31,7 @@ type streamJoin struct {
 	hits   []bool // by row of the pushed batch
 	local  []int32
 	counts OperatorCount
+	passed int64 // since the last Changes
 }
 
 // joinState is one side of a stream–stream join.
@@ -54,6 +55,7 @@ type joinState struct {
 	log    changeLog
 	idle   idle
 	buf    []byte
+	stored []byte
 	// restored are the rows by id, until the first step begins.
 	restored map[uint64]int32
 	codec    *rowCodec
@@ -140,7 +142,7 @@ func joinSpec(n *logical.Join, right bool, own []logical.Expr) inletSpec {
 }
 
 func (bd *builder) joinPart(n *logical.Join, ids [2]*rowIDs, out port) *streamJoin {
-	j := &streamJoin{p: bd.p, out: out, n: n, cols: n.Output(), drop: bd.drop}
+	j := &streamJoin{p: bd.p, out: out, n: n, cols: n.Output(), drop: bd.drop, passed: nonePassed}
 	for i := range j.sides {
 		j.sides[i] = bd.joinState(j, i == 1)
 		j.sides[i].ids = ids[i]

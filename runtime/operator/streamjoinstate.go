@@ -90,16 +90,24 @@ func (r *joinRows) index() {
 // forget drops a row; its columns go with the next compaction.
 func (s *joinState) forget(x int32) {
 	s.log.remove(x, func(dst []byte) []byte { return s.rowKey(dst, x) })
+	if s.drop1(x) {
+		s.table.remove(s.rows.group[x])
+	}
+}
+
+// drop1 drops a row and says whether its key group has none left.
+func (s *joinState) drop1(x int32) bool {
 	s.rows.alive.Unset(int(x))
 	s.rows.expiry.remove(x)
 	s.idle.forget(x)
 	s.rows.dead++
 	g := s.rows.group[x]
 	s.rows.live[g]--
-	if s.rows.live[g] == 0 {
-		s.rows.lists.clear(g)
-		s.table.remove(g)
+	if s.rows.live[g] > 0 {
+		return false
 	}
+	s.rows.lists.clear(g)
+	return true
 }
 
 func (j *streamJoin) end() error {
@@ -126,8 +134,11 @@ func (s *joinState) expire(w int64) error {
 		}
 	}
 	if s.j.timed {
-		s.rows.expiry.expire(w, take)
+		for _, x := range s.rows.expiry.expire(w) {
+			take(x)
+		}
 	}
+	due := len(gone)
 	s.idle.expire(func(x int32) {
 		if s.rows.expiry.listed.Get(int(x)) || s.rows.until[x] == noExpiry {
 			take(x)
@@ -140,11 +151,21 @@ func (s *joinState) expire(w int64) error {
 		}
 		alone = alone[n:]
 	}
-	for _, x := range gone {
+	var empty []int32 // key groups without rows
+	for i, x := range gone {
 		fresh := s.right && int(x) >= s.rows.before && !(s.outer && !s.rows.matched.Get(int(x)))
 		s.uncount(x, fresh)
-		s.forget(x)
+		if i >= due {
+			s.forget(x)
+			continue
+		}
+		s.j.passed = w
+		s.log.lapse(x)
+		if s.drop1(x) {
+			empty = append(empty, s.rows.group[x])
+		}
 	}
+	s.table.removeAll(empty)
 	return nil
 }
 
@@ -203,6 +224,9 @@ func (s *joinState) compact() {
 			if s.log.dirty.Get(int(o)) {
 				log.touch(x)
 			}
+			if s.log.saved.Get(int(o)) {
+				log.save(x)
+			}
 		}
 		ids = ids[:0]
 	}
@@ -257,7 +281,8 @@ func (s *joinState) put(w *entryWriter, x int32) {
 		flag = 1
 	}
 	s.buf = binary.LittleEndian.AppendUint64(append(s.buf, flag), uint64(s.rows.until[x]))
-	s.buf = appendLong(s.idle.append(s.buf, x), s.table.storedKey(nil, s.rows.group[x]))
+	s.stored = s.table.storedKey(s.stored[:0], s.rows.group[x])
+	s.buf = appendLong(s.idle.append(s.buf, x), s.stored)
 	c, r := s.rows.store.place(int(x))
 	s.buf = exact.row(s.buf, s.rows.store.chunks[c].Cols, r)
 	w.write(s.buf, n)
@@ -269,7 +294,11 @@ func (j *streamJoin) Changes(put Put) {
 	for _, s := range j.sides {
 		s.log.flush(w, func(x int32) { s.put(w, x) })
 	}
+	j.passed = nonePassed
 }
+
+// Expiry says that a value holds, behind its flag, the time at which it goes.
+func (j *streamJoin) Expiry() Expiry { return Expiry{At: 1, Passed: j.passed} }
 
 // Snapshot hands out all rows.
 func (j *streamJoin) Snapshot(put Put) {
@@ -325,6 +354,7 @@ func (j *streamJoin) Restore(key, value []byte) error {
 		s.rows.matched.Set(int(x))
 	}
 	s.idle.restore(x, at)
+	s.log.save(x)
 	s.ids.seen(id)
 	s.restored[id] = x
 	return nil

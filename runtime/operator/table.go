@@ -36,6 +36,7 @@ type keyBatch struct {
 	kb   []byte
 	ke   []int32
 	hash []uint64
+	seen uint64 // keeps touch from being left out
 }
 
 const tombstone = uint64(0xffffffff)
@@ -134,6 +135,9 @@ func (t *groupTable) assign(keys []*column.Vector, rows []int32, out []int32) {
 		t.assignOne(out)
 	default:
 		for k := range rows {
+			if k%touchAhead == 0 {
+				t.touch(t.slots, t.hash[k:min(k+touchAhead, len(rows))])
+			}
 			out[k] = t.put(k)
 		}
 	}
@@ -154,8 +158,35 @@ func (t *groupTable) assignNulls(v *column.Vector, rows, out []int32) {
 
 // assignOne is the loop for one number.
 func (t *groupTable) assignOne(out []int32) {
+	for from := 0; from < len(out); from += touchAhead {
+		to := min(from+touchAhead, len(out))
+		t.touch(t.slots, t.hash[from:to])
+		t.assignWords(out, from, to)
+	}
+}
+
+// touchAhead is how many places are brought into the cache at once.
+const touchAhead = 128
+
+// touch loads the slots of some hashes, which lie anywhere, all at once.
+func (t *keyBatch) touch(slots []uint64, hash []uint64) {
+	if len(slots) < smallTable {
+		return
+	}
+	mask, x := uint64(len(slots)-1), uint64(0)
+	for _, h := range hash {
+		x += slots[h&mask]
+	}
+	t.seen += x
+}
+
+// smallTable is a number of slots that stay in the cache by themselves.
+const smallTable = 1 << 15
+
+func (t *groupTable) assignWords(out []int32, from, to int) {
 	mask := uint64(len(t.slots) - 1)
-	for k, h := range t.hash[:len(out)] {
+	for k := from; k < to; k++ {
+		h := t.hash[k]
 		tag := h << 32
 		x := t.kw[k]
 		i := h & mask
@@ -265,6 +296,9 @@ func (t *groupTable) find(kb *keyBatch, keys []*column.Vector, rows []int32, out
 	kb.prepare(t.layout, keys, rows)
 	nulls := t.single && keys[0].HasNulls()
 	for k, r := range rows {
+		if k%touchAhead == 0 {
+			kb.touch(t.slots, kb.hash[k:min(k+touchAhead, len(rows))])
+		}
 		if nulls && keys[0].IsNull(int(r)) {
 			out[k] = t.nullGroup
 			continue
@@ -290,9 +324,14 @@ func (t *groupTable) reserve(n int) {
 func (t *groupTable) rehash(size int) {
 	old := t.slots
 	t.slots = make([]uint64, size)
-	mask := uint64(size - 1)
+	t.place(old)
+}
+
+// place puts living slots into the empty table.
+func (t *groupTable) place(slots []uint64) {
+	mask := uint64(len(t.slots) - 1)
 	t.used = 0
-	for _, s := range old {
+	for _, s := range slots {
 		if s == 0 || s&tombstone == tombstone {
 			continue
 		}
@@ -325,6 +364,38 @@ func (t *groupTable) remove(g int32) {
 		}
 	}
 }
+
+// removeAll is remove for many groups at once.
+func (t *groupTable) removeAll(groups []int32) {
+	if len(groups) < bulkRemoval || len(groups)*2 < t.live() {
+		for _, g := range groups {
+			t.remove(g)
+		}
+		return
+	}
+	doomed := make(column.Bits, (t.groups+63)>>6)
+	for _, g := range groups {
+		doomed.Set(int(g))
+		if g == t.nullGroup {
+			t.nullGroup = -1
+		}
+	}
+	t.free = append(t.free, groups...)
+	rest := make([]uint64, 0, t.live())
+	for _, s := range t.slots {
+		if s != 0 && s&tombstone != tombstone && !doomed.Get(int(uint32(s)-1)) {
+			rest = append(rest, s)
+		}
+	}
+	clear(t.slots)
+	t.place(rest)
+	for _, g := range groups {
+		t.discard(g)
+	}
+}
+
+// bulkRemoval is the least number of groups for which the slots are made anew.
+const bulkRemoval = 1 << 10
 
 // discard gives the bytes of a removed key up and packs the arena when half of
 // it is waste.

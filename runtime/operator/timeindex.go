@@ -18,6 +18,9 @@ type timeIndex struct {
 	buckets    timeHeap
 	free       []int32 // lists not in use
 	due        []int32
+	// fast-1 is the list of the bucket that was last added to; 0 for none.
+	fast   int32
+	bucket int64
 }
 
 const bucketShift = 17 // microseconds
@@ -48,7 +51,12 @@ func (x *timeIndex) add(t int64, number int32) {
 	x.listed = x.listed.Grow(int(number) + 1)
 	x.listed.Set(int(number))
 	x.exact[number] = t
-	l := x.listOf(t >> bucketShift)
+	b := t >> bucketShift
+	l := x.fast - 1
+	if l < 0 || b != x.bucket {
+		l = x.listOf(b)
+		x.fast, x.bucket = l+1, b
+	}
 	last := x.tail[l]
 	x.next[number], x.prev[number] = -1, last
 	if last < 0 {
@@ -99,11 +107,12 @@ func (x *timeIndex) remove(number int32) {
 }
 
 // expire takes out all numbers with a time up to w, by bucket and then in the
-// order in which they were added. f may add and remove numbers.
-func (x *timeIndex) expire(w int64, f func(number int32)) {
+// order in which they were added. The list is valid until the next call.
+func (x *timeIndex) expire(w int64) []int32 {
 	due, left := x.due[:0], []int32(nil)
 	for len(x.buckets) > 0 && x.buckets[0] <= w>>bucketShift {
 		b := heap.Pop(&x.buckets).(int64)
+		x.fast = 0
 		l := x.at[b]
 		delete(x.at, b)
 		for n := x.head[l]; n >= 0; n = x.next[n] {
@@ -120,8 +129,6 @@ func (x *timeIndex) expire(w int64, f func(number int32)) {
 	for _, n := range left {
 		x.add(x.exact[n], n)
 	}
-	for _, n := range due {
-		f(n)
-	}
-	x.due = due[:0]
+	x.due = due
+	return due
 }

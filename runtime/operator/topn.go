@@ -19,6 +19,7 @@ import (
 // watermark says that no earlier one can come; its partition is remembered. It
 // is one part of an exchange.
 type topN struct {
+	explicit
 	p      *Plan
 	mem    *memory
 	out    port
@@ -410,6 +411,7 @@ func (t *topN) Restore(key, value []byte) error {
 	t.changed[g] = int32(t.limit)
 	t.touched.reset()
 	t.log.reset()
+	t.log.save(g)
 	t.restored = true
 	return nil
 }

@@ -12,18 +12,25 @@ import (
 // blocks without pointers.
 type Changes struct {
 	operators []operatorChanges
-	blocks    [][]byte
+	scopes    []scoped
 	bytes, n  int
 	seen      byte // keeps touch from being left out
 }
 
 type operatorChanges struct {
-	id      string
-	entries []ordinal
+	id     string
+	blocks [][]byte
+	n      int
+	// first is the start of the first key, varying which bits of it differ in
+	// some other key; long says that some key has more bytes than these, or that
+	// lengths differ.
+	first, varying [2]uint64
+	size           int
+	long           bool
 }
 
-// ordinal is a change in sorting order: the first bytes of its key, and where
-// it stands (block and offset).
+// ordinal is a change in sorting order: bytes of its key, and where it stands
+// (block and offset).
 type ordinal struct {
 	prefix uint64
 	at     uint64
@@ -45,51 +52,86 @@ func (c *Changes) Add(operator string, key, value []byte) {
 		i = len(c.operators)
 		c.operators = append(c.operators, operatorChanges{id: operator})
 	}
-	o := &c.operators[i]
-	o.entries = append(o.entries, ordinal{prefixOf(key), c.keep(key, value)})
+	c.operators[i].add(key, value)
 	c.bytes += len(key) + len(value) + 4
 	c.n++
 }
 
-// keep copies a change into the blocks: the lengths (of the value one more, 0
+// add copies a change into the blocks: the lengths (of the value one more, 0
 // for none), the key, the value.
-func (c *Changes) keep(key, value []byte) (at uint64) {
+func (o *operatorChanges) add(key, value []byte) {
+	x, y := startOf(key)
+	if o.n == 0 {
+		o.first, o.varying, o.size, o.long = [2]uint64{x, y}, [2]uint64{}, len(key), false
+	}
+	o.varying[0] |= x ^ o.first[0]
+	o.varying[1] |= y ^ o.first[1]
+	o.long = o.long || len(key) > 16 || len(key) != o.size
+	o.n++
 	need := len(key) + len(value) + 2*binary.MaxVarintLen64
-	last := len(c.blocks) - 1
-	if last < 0 || cap(c.blocks[last])-len(c.blocks[last]) < need {
-		c.blocks = append(c.blocks, make([]byte, 0, max(changeBlock, need)))
+	last := len(o.blocks) - 1
+	if last < 0 || cap(o.blocks[last])-len(o.blocks[last]) < need {
+		o.blocks = append(o.blocks, make([]byte, 0, max(o.nextBlock(), need)))
 		last++
 	}
-	b := c.blocks[last]
-	at = uint64(last)<<atBits | uint64(len(b))
-	b = binary.AppendUvarint(b, uint64(len(key)))
+	b := binary.AppendUvarint(o.blocks[last], uint64(len(key)))
 	if value == nil {
 		b = append(append(b, 0), key...)
 	} else {
 		b = append(append(binary.AppendUvarint(b, uint64(len(value))+1), key...), value...)
 	}
-	c.blocks[last] = b
-	return at
+	o.blocks[last] = b
 }
 
-// entry is the change that stands at a place.
-func (c *Changes) entry(at uint64) (key, value []byte) {
-	b := c.blocks[at>>atBits][at&(1<<atBits-1):]
+// nextBlock is the size of the next block: small states need little.
+func (o *operatorChanges) nextBlock() int { return min(changeBlock, 4<<10<<min(2*len(o.blocks), 16)) }
+
+// startOf is the first 16 bytes of a key as two numbers.
+func startOf(key []byte) (x, y uint64) {
+	if len(key) > 8 {
+		return prefixOf(key), prefixOf(key[8:])
+	}
+	return prefixOf(key), 0
+}
+
+// entry reads the change at the start of b and says how many bytes it takes.
+func entry(b []byte) (key, value []byte, size int) {
 	k, v, n, m := uint64(b[0]), uint64(b[1]), 1, 1
 	if k|v >= 0x80 {
 		k, n = binary.Uvarint(b)
 		v, m = binary.Uvarint(b[n:])
 	}
-	b = b[n+m:]
+	size = n + m
+	b = b[size:]
 	key = b[:k:k]
+	size += int(k)
 	if v > 0 {
 		value = b[k : k+v-1 : k+v-1]
+		size += int(v) - 1
 	}
+	return key, value, size
+}
+
+func (o *operatorChanges) entry(at uint64) (key, value []byte) {
+	key, value, _ = entry(o.blocks[at>>atBits][at&(1<<atBits-1):])
 	return key, value
 }
 
-// Len is the number of changes.
-func (c *Changes) Len() int { return c.n }
+// Scope notes how the entries of an operator go by themselves, as of now.
+func (c *Changes) Scope(operator string, s Scope) {
+	c.scopes = append(c.scopes, scoped{operator, s})
+}
+
+// Len is the number of changes; that the time of a scope has passed counts.
+func (c *Changes) Len() int {
+	n := c.n
+	for _, s := range c.scopes {
+		if s.Passed != NotPassed {
+			n++
+		}
+	}
+	return n
+}
 
 // Bytes is about the size of the changes.
 func (c *Changes) Bytes() int { return c.bytes }
@@ -98,28 +140,22 @@ func (c *Changes) Bytes() int { return c.bytes }
 func (c *Changes) Reset() {
 	for i := range c.operators {
 		o := &c.operators[i]
-		if cap(o.entries) > keepEntries {
-			o.entries = nil
+		o.n, o.blocks = 0, o.blocks[:min(len(o.blocks), 1)]
+		if len(o.blocks) > 0 {
+			o.blocks[0] = o.blocks[0][:0]
 		}
-		o.entries = o.entries[:0]
 	}
-	if len(c.blocks) > 1 || len(c.blocks) == 1 && cap(c.blocks[0]) > changeBlock {
-		c.blocks = nil
-	}
-	if len(c.blocks) == 1 {
-		c.blocks[0] = c.blocks[0][:0]
-	}
+	c.scopes = c.scopes[:0]
 	c.bytes, c.n = 0, 0
 }
-
-// keepEntries bounds the memory that Reset keeps for the next epoch.
-const keepEntries = 1 << 16
 
 // Each calls f for the changes in order of operator and key, each key once.
 func (c *Changes) Each(f func(operator string, key, value []byte)) {
 	slices.SortFunc(c.operators, func(a, b operatorChanges) int { return strings.Compare(a.id, b.id) })
-	for _, o := range c.operators {
-		order := radix(o.entries) // equal keys stay in order of arrival
+	for i := range c.operators {
+		o := &c.operators[i]
+		list, whole := o.ordinals()
+		order := radix(list) // equal keys stay in order of arrival
 		touched := 0
 		for from := 0; from < len(order); {
 			to := from + 1
@@ -127,26 +163,62 @@ func (c *Changes) Each(f func(operator string, key, value []byte)) {
 				to++
 			}
 			for touched < to {
-				touched += c.touch(order[touched:])
+				touched += c.touch(o, order[touched:])
 			}
-			if to-from > 1 {
+			if to-from > 1 && !whole {
 				slices.SortStableFunc(order[from:to], func(x, y ordinal) int {
-					a, _ := c.entry(x.at)
-					b, _ := c.entry(y.at)
+					a, _ := o.entry(x.at)
+					b, _ := o.entry(y.at)
 					return bytes.Compare(a, b)
 				})
 			}
-			c.run(order[from:to], func(key, value []byte) { f(o.id, key, value) })
+			o.run(order[from:to], func(key, value []byte) { f(o.id, key, value) })
 			from = to
 		}
 	}
 }
 
+// ordinals lists the changes in order of arrival. The prefix leaves out the
+// bytes that are the same in all keys; whole says that it tells all keys apart.
+func (o *operatorChanges) ordinals() (list []ordinal, whole bool) {
+	var shifts [8]uint // of the bytes of the prefix in the first 16, from the right
+	n, more := 0, o.long
+	for i := range 16 {
+		if byte(o.varying[i/8]>>(56-8*(i%8))) == 0 {
+			continue
+		}
+		if n == len(shifts) {
+			more = true
+			break
+		}
+		shifts[n] = uint(i)
+		n++
+	}
+	list = make([]ordinal, 0, o.n)
+	for i, b := range o.blocks {
+		for at := 0; at < len(b); {
+			key, _, size := entry(b[at:])
+			x, y := startOf(key)
+			p := uint64(0)
+			for _, s := range shifts[:n] {
+				w := x
+				if s >= 8 {
+					w = y
+				}
+				p = p<<8 | w>>(56-8*(s%8))&0xff
+			}
+			list = append(list, ordinal{p, uint64(i)<<atBits | uint64(at)})
+			at += size
+		}
+	}
+	return list, !more
+}
+
 // touch loads some entries, which lie anywhere, all at once into the cache.
-func (c *Changes) touch(order []ordinal) int {
+func (c *Changes) touch(o *operatorChanges, order []ordinal) int {
 	n := min(len(order), touchAhead)
 	for _, x := range order[:n] {
-		c.seen += c.blocks[x.at>>atBits][x.at&(1<<atBits-1)]
+		c.seen += o.blocks[x.at>>atBits][x.at&(1<<atBits-1)]
 	}
 	return n
 }
@@ -154,11 +226,11 @@ func (c *Changes) touch(order []ordinal) int {
 const touchAhead = 64
 
 // run calls f for sorted entries of one prefix, each key once.
-func (c *Changes) run(order []ordinal, f func(key, value []byte)) {
+func (o *operatorChanges) run(order []ordinal, f func(key, value []byte)) {
 	for i, x := range order {
-		key, value := c.entry(x.at)
+		key, value := o.entry(x.at)
 		if i+1 < len(order) {
-			if next, _ := c.entry(order[i+1].at); bytes.Equal(next, key) {
+			if next, _ := o.entry(order[i+1].at); bytes.Equal(next, key) {
 				continue
 			}
 		}

@@ -11,20 +11,27 @@ import (
 	"io"
 )
 
-// The format: the magic, then blocks of length, CRC-32C and payload. Payloads
-// are records, which do not cross blocks: a byte for the kind, then
+// The format: the magic and the version, then blocks of length, CRC-32C and
+// payload. Payloads are records, which do not cross blocks: a byte for the kind,
+// then
 //
 //	operator: its id with its length; entries of it follow
 //	put:      key and value with their lengths
 //	delete:   key with its length
 //	end:      number of entries; nothing follows
-var magic = [8]byte{'P', 'L', 'S', 'T', 'A', 'T', 'E', 1}
+//	scope:    an operator's id with its length and its Scope; before all
+//	          operators, since version 2
+var magic = [7]byte{'P', 'L', 'S', 'T', 'A', 'T', 'E'}
+
+// version is what is written; all from 1 on are read.
+const version = 2
 
 const (
 	recordOperator = iota
 	recordPut
 	recordDelete
 	recordEnd
+	recordScope
 )
 
 const (
@@ -49,13 +56,22 @@ type Writer struct {
 	key      []byte
 	started  bool
 	entries  int64
+
+	scopes  scopes
+	scope   *Scope // of the operator, nil for none
+	last    map[string]int64
+	latest  int64 // greatest time of the operator's entries
+	staying bool  // some entry does not go by itself
 }
 
-// NewWriter starts a file.
-func NewWriter(w io.Writer) *Writer {
-	x := &Writer{sum: crc32.New(castagnoli)}
+// newWriter starts a file whose entries go as scopes say.
+func newWriter(w io.Writer, scopes scopes) *Writer {
+	x := &Writer{sum: crc32.New(castagnoli), scopes: scopes, last: map[string]int64{}}
 	x.w = bufio.NewWriterSize(io.MultiWriter(w, x.sum), 256<<10)
-	x.write(magic[:])
+	x.write(append(magic[:], version))
+	for _, s := range scopes {
+		x.block = s.append(append(x.block, recordScope))
+	}
 	return x
 }
 
@@ -71,13 +87,15 @@ func (w *Writer) Put(operator string, key, value []byte) {
 		if w.started && operator < w.operator {
 			panic("bug: state: operators are not in order")
 		}
-		w.started, w.operator, w.key = true, operator, nil
+		w.endOperator()
+		w.started, w.operator, w.key, w.scope, w.latest = true, operator, nil, w.scopes.of(operator), NotPassed
 		w.block = appendBytes(append(w.block, recordOperator), []byte(operator))
 	} else if bytes.Compare(key, w.key) <= 0 {
 		panic("bug: state: keys are not in order")
 	}
 	w.key = append(w.key[:0], key...)
 	w.entries++
+	w.latest = max(w.latest, w.scope.time(key, value))
 	if value == nil {
 		w.block = appendBytes(append(w.block, recordDelete), key)
 	} else {
@@ -85,6 +103,14 @@ func (w *Writer) Put(operator string, key, value []byte) {
 	}
 	if len(w.block) >= blockBytes {
 		w.flush()
+	}
+}
+
+// endOperator notes by when all entries of the operator will have gone.
+func (w *Writer) endOperator() {
+	if w.started {
+		w.last[w.operator] = w.latest
+		w.staying = w.staying || w.latest == stays
 	}
 }
 
@@ -112,7 +138,12 @@ func (w *Writer) Close() (Ref, error) {
 	if err := w.w.Flush(); err != nil {
 		return Ref{}, fmt.Errorf("write state: %w", err)
 	}
-	return Ref{Bytes: w.bytes, Sum: w.sum.Sum32(), Entries: w.entries}, nil
+	w.endOperator()
+	ref := Ref{Bytes: w.bytes, Sum: w.sum.Sum32(), Entries: w.entries, Passed: w.scopes.passed()}
+	if !w.staying && len(w.last) > 0 {
+		ref.Last = w.last
+	}
+	return ref, nil
 }
 
 // Reader reads the entries of a file in order.
@@ -131,6 +162,7 @@ type Reader struct {
 	first    bool // no key of the operator was read
 	entries  int64
 	ended    bool
+	scopes   scopes
 }
 
 // NewReader starts reading the file that ref names from r.
@@ -141,10 +173,25 @@ func NewReader(r io.Reader, ref Ref) (*Reader, error) {
 	if err := x.fill(head[:]); err != nil {
 		return nil, err
 	}
-	if head != magic {
-		return nil, x.corrupt("is not a state file of this version")
+	if [7]byte(head[:7]) != magic || head[7] < 1 || head[7] > version {
+		return nil, x.corrupt("is not a state file of a version that this program reads")
 	}
-	return x, nil
+	return x, x.start(head[7])
+}
+
+// start reads the scopes.
+func (r *Reader) start(version byte) error {
+	if err := r.nextBlock(); err != nil {
+		return err
+	}
+	for version > 1 && len(r.rest) > 0 && r.rest[0] == recordScope {
+		s, rest, ok := cutScope(r.rest[1:])
+		if !ok {
+			return r.corrupt("scope is cut")
+		}
+		r.scopes, r.rest = append(r.scopes, s), rest
+	}
+	return nil
 }
 
 func (r *Reader) corrupt(what string) error {

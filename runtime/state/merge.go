@@ -3,8 +3,8 @@ package state
 import "bytes"
 
 // Merge reads several files, oldest first, as one: emit gets each key once, in
-// order, with its newest value. With keepDeleted false keys that are gone are
-// left out.
+// order, with its newest value, unless its time has passed. With keepDeleted
+// false keys that are gone are left out.
 func Merge(readers []*Reader, keepDeleted bool, emit func(operator string, key, value []byte) error) error {
 	live := make([]bool, len(readers))
 	for i, r := range readers {
@@ -14,6 +14,7 @@ func Merge(readers []*Reader, keepDeleted bool, emit func(operator string, key, 
 		}
 		live[i] = ok
 	}
+	gone := lapse{readers: readers}
 	for {
 		best := -1
 		for i, r := range readers {
@@ -25,7 +26,7 @@ func Merge(readers []*Reader, keepDeleted bool, emit func(operator string, key, 
 			return nil
 		}
 		op, key, value := readers[best].Entry()
-		if value != nil || keepDeleted {
+		if (value != nil || keepDeleted) && !gone.has(best, op, key, value) {
 			if err := emit(op, key, value); err != nil {
 				return err
 			}

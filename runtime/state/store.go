@@ -20,6 +20,11 @@ type Ref struct {
 	Entries int64  `json:"entries"`
 	// Base marks a file that holds all there is: nothing before it counts.
 	Base bool `json:"base,omitempty"`
+	// Last is by when, by operator, all entries will have gone by themselves;
+	// nil when some stay or there are none. Passed is what had gone when the
+	// file was written: entries of it and of older files.
+	Last   map[string]int64 `json:"last,omitempty"`
+	Passed map[string]int64 `json:"passed,omitempty"`
 	// Inline marks a file so small that the checkpoint keeps it itself: Data is
 	// its content, the store has no file of it.
 	Inline bool   `json:"inline,omitempty"`
@@ -45,7 +50,7 @@ func (s *Store) Write(epoch int64, c *Changes, base bool) (Ref, error) {
 	if base {
 		kind = "base"
 	}
-	ref, err := s.create(place{fmt.Sprintf("%012d", epoch), kind, c.Bytes()}, func(w *Writer) error {
+	ref, err := s.create(place{fmt.Sprintf("%012d", epoch), kind, c.Bytes(), c.scopes}, func(w *Writer) error {
 		c.Each(w.Put)
 		return nil
 	})
@@ -57,6 +62,7 @@ func (s *Store) Write(epoch int64, c *Changes, base bool) (Ref, error) {
 type place struct {
 	name, kind string
 	bytes      int
+	scopes     scopes
 }
 
 // create writes a file and syncs it and its folder.
@@ -65,7 +71,7 @@ func (s *Store) create(p place, fill func(*Writer) error) (Ref, error) {
 		return s.createFile(p, fill)
 	}
 	var buf bytes.Buffer
-	w := NewWriter(&buf)
+	w := newWriter(&buf, p.scopes)
 	if err := fill(w); err != nil {
 		return Ref{}, err
 	}
@@ -97,7 +103,7 @@ func (s *Store) createFile(p place, fill func(*Writer) error) (ref Ref, err erro
 			err = errors.Join(err, f.Close(), os.Remove(tmp))
 		}
 	}()
-	w := NewWriter(f)
+	w := newWriter(f, p.scopes)
 	if err := fill(w); err != nil {
 		return Ref{}, err
 	}
@@ -131,34 +137,52 @@ func (s *Store) syncDir() error {
 // Restore reads a chain, oldest first: fn gets each key once, in order of
 // operator and key. The slices are valid during the call only.
 func (s *Store) Restore(chain []Ref, fn func(operator string, key, value []byte) error) error {
-	return s.merged(chain, false, fn)
+	readers, done, err := s.open(chain)
+	if err != nil {
+		return err
+	}
+	return errors.Join(Merge(readers, false, fn), done())
 }
 
-func (s *Store) merged(chain []Ref, keepDeleted bool, fn func(operator string, key, value []byte) error) (err error) {
+// open starts reading the files of a chain that count.
+func (s *Store) open(chain []Ref) (_ []*Reader, done func() error, err error) {
+	var files []*os.File
+	var readers []*Reader
+	closeAll := func() error {
+		var errs []error
+		for _, f := range files {
+			errs = append(errs, f.Close())
+		}
+		return errors.Join(errs...)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, closeAll())
+		}
+	}()
 	for i := len(chain) - 1; i > 0; i-- {
 		if chain[i].Base {
 			chain = chain[i:]
 			break
 		}
 	}
-	var readers []*Reader
 	for _, ref := range chain {
 		var in io.Reader = bytes.NewReader(ref.Data)
 		if !ref.Inline {
 			f, oerr := os.Open(filepath.Join(s.dir, ref.Name))
 			if oerr != nil {
-				return fmt.Errorf("read state: %w", oerr)
+				return nil, nil, fmt.Errorf("read state: %w", oerr)
 			}
-			defer func() { err = errors.Join(err, f.Close()) }()
+			files = append(files, f)
 			in = f
 		}
 		r, rerr := NewReader(in, ref)
 		if rerr != nil {
-			return rerr
+			return nil, nil, rerr
 		}
 		readers = append(readers, r)
 	}
-	return Merge(readers, keepDeleted, fn)
+	return readers, closeAll, nil
 }
 
 // Compact merges the files chain[from:] into one and returns the chain with it
@@ -173,10 +197,15 @@ func (s *Store) Compact(chain []Ref, from int, stop func() error) ([]Ref, error)
 	}
 	last, _, _ := strings.Cut(part[len(part)-1].Name, ".")
 	last, _, _ = strings.Cut(last, "-")
+	readers, done, err := s.open(part)
+	if err != nil {
+		return nil, err
+	}
 	// For one last epoch, from only gets smaller: the name is new.
 	n := 0
-	ref, err := s.create(place{fmt.Sprintf("%s-%d-%d", last, from, len(part)), "merged", int(size)}, func(w *Writer) error {
-		return s.merged(part, !whole, func(op string, key, value []byte) error {
+	at := place{fmt.Sprintf("%s-%d-%d", last, from, len(part)), "merged", int(size), join(readers)}
+	ref, err := s.create(at, func(w *Writer) error {
+		return Merge(readers, !whole, func(op string, key, value []byte) error {
 			if n++; n%stopEvery == 0 && stop != nil {
 				if err := stop(); err != nil {
 					return err
@@ -186,7 +215,7 @@ func (s *Store) Compact(chain []Ref, from int, stop func() error) ([]Ref, error)
 			return nil
 		})
 	})
-	if err != nil {
+	if err = errors.Join(err, done()); err != nil {
 		return nil, err
 	}
 	ref.Base = whole
@@ -239,5 +268,5 @@ func names(chain []Ref, name string) bool {
 
 // Verify reads the files of a chain and returns the first fault.
 func (s *Store) Verify(chain []Ref) error {
-	return s.merged(chain, true, func(string, []byte, []byte) error { return nil })
+	return s.Restore(chain, func(string, []byte, []byte) error { return nil })
 }

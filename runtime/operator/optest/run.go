@@ -2,10 +2,12 @@ package optest
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"sort"
 	"sync"
 	"testing"
@@ -210,8 +212,19 @@ func (r *Runner) save() {
 			s.Snapshot(put)
 			continue
 		}
+		x := s.Expiry()
 		s.Changes(put)
+		r.log[s.ID()] = slices.DeleteFunc(r.log[s.ID()], func(e entry) bool { return e.gone(x) })
 	}
+}
+
+// gone says whether the entry has gone by itself.
+func (e entry) gone(x operator.Expiry) bool {
+	b := e.value
+	if x.InKey {
+		b = e.key
+	}
+	return x.At >= 0 && e.value != nil && len(b) >= x.At+8 && int64(binary.LittleEndian.Uint64(b[x.At:])) <= x.Passed
 }
 
 type entry struct{ key, value []byte }
