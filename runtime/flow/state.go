@@ -182,26 +182,82 @@ func (e *Execution) restoreState(newest, p *checkpoint.Prepared) error {
 	return e.startSink()
 }
 
+// loadState reads the state, the parts of the operators side by side.
 func (e *Execution) loadState() error {
-	handles := map[string]operator.StateHandle{}
+	handles, parts := map[string]operator.StateHandle{}, 1
 	for _, h := range e.plan.State() {
 		handles[h.ID()] = h
+		parts = max(parts, h.Parts())
 	}
-	var last operator.StateHandle
-	id := ""
-	err := e.state.store.Restore(e.state.chain, func(op string, key, value []byte) error {
-		if last == nil || op != id {
-			id, last = op, handles[op]
-			if last == nil {
-				return fmt.Errorf("%w: no operator is named %s", ErrChanged, op)
-			}
-		}
-		return last.Restore(key, value)
+	if len(e.state.chain) == 0 {
+		return nil
+	}
+	if size(e.state.chain) <= smallMerge {
+		parts = 1
+	}
+	err := parallel(parts, func(i int) error {
+		l := loader{handles: handles}
+		err := e.state.store.RestoreGroups(e.state.chain, l.groups(i, parts), l.add)
+		return errors.Join(err, l.flush())
 	})
 	if err != nil {
 		return fmt.Errorf("state of flow %s: %w", e.o.Flow, err)
 	}
 	return nil
+}
+
+// loader hands entries to operators, many at once.
+type loader struct {
+	handles map[string]operator.StateHandle
+	h       operator.StateHandle
+	id      string
+	wait    operator.Entries
+	failed  bool
+}
+
+const (
+	loadEntries = 1 << 10
+	loadBytes   = 1 << 20
+)
+
+// groups says which key groups loader i of n takes: of an operator with as many
+// parts those of part i, of others the first takes all.
+func (l *loader) groups(i, n int) state.Groups {
+	return func(id string) (from, to int) {
+		if h := l.handles[id]; h != nil && h.Parts() == n {
+			return (i*256 + n - 1) / n, ((i+1)*256 + n - 1) / n
+		}
+		if i > 0 {
+			return 0, 0
+		}
+		return 0, 256
+	}
+}
+
+func (l *loader) add(id string, key, value []byte) error {
+	if l.h == nil || id != l.id {
+		if err := l.flush(); err != nil {
+			return err
+		}
+		if l.id, l.h = id, l.handles[id]; l.h == nil {
+			return fmt.Errorf("%w: no operator is named %s", ErrChanged, id)
+		}
+	}
+	l.wait.Add(key, value)
+	if l.wait.Len() < loadEntries && l.wait.Bytes() < loadBytes {
+		return nil
+	}
+	return l.flush()
+}
+
+func (l *loader) flush() error {
+	if l.failed || l.wait.Len() == 0 {
+		return nil
+	}
+	err := l.h.RestoreAll(&l.wait)
+	l.failed = err != nil
+	l.wait.Reset()
+	return err
 }
 
 // meanings says what each stateful operator's entries mean.

@@ -39,7 +39,7 @@ func BenchmarkState(b *testing.B) {
 		gen := generate.New(generate.Options{Schema: testSchema, Rows: total, RowsPerEpoch: 500_000, Step: 1000, Partitions: 1})
 		e, err := New(Options{
 			Dataset: "t", Flow: "f", Plan: plan, Session: &funcs.Session{ANSI: true, Location: time.UTC},
-			Streams: map[string]connector.Source{"gen": gen}, Sink: noop.Sink{}, DB: db, Lanes: 1, Pool: pool, Now: time.Now,
+			Streams: map[string]connector.Source{"gen": gen}, Sink: noop.Sink{}, DB: db, Lanes: 2, Pool: pool, Now: time.Now,
 		})
 		if err != nil {
 			b.Fatal(err)

@@ -369,6 +369,51 @@ func (s *aggState) Restore(key, value []byte) error {
 	return nil
 }
 
+// restoreAll takes many entries.
+func (s *aggState) restoreAll(e *Entries) error {
+	for i := range e.Len() {
+		if k, _ := e.At(i); len(k) < 2 || k[1] != 0 || s.place.at >= 0 && s.place.null(k[2:]) {
+			return restoreEach(e, s.Restore) // sets, and groups without a time
+		}
+	}
+	groups := make([]int32, e.Len())
+	if !s.a.table.restoreKeys(e.Len(), func(i int) []byte { k, _ := e.At(i); return k[2:] }, groups) {
+		return errState(s.info.ID)
+	}
+	s.grown()
+	s.codec.clear()
+	for i, g := range groups {
+		s.alive.Set(int(g))
+		s.log.save(g)
+		_, v := e.At(i)
+		at, v, whole := s.idle.cut(v)
+		if !whole || decodeRow(v, s.codec.cols) != nil {
+			return errState(s.info.ID)
+		}
+		s.idle.restore(g, at)
+	}
+	col := 0
+	for _, c := range s.a.calls {
+		k := len(c.fn.State)
+		for i, g := range groups {
+			c.st.Clear(g)
+			c.st.Load(g, s.codec.cols[col:col+k], i)
+		}
+		col += k
+	}
+	s.restored = true
+	return nil
+}
+
+// grown makes room for the groups of the table.
+func (s *aggState) grown() {
+	n := s.a.table.groups
+	for _, c := range s.a.calls {
+		c.st.Grow(n)
+	}
+	s.alive, s.marked = s.alive.Grow(n), s.marked.Grow(n)
+}
+
 // restoreGroup finds or makes the group of a stored key.
 func (s *aggState) restoreGroup(key []byte) (int32, bool) {
 	t := s.a.table
@@ -376,10 +421,7 @@ func (s *aggState) restoreGroup(key []byte) (int32, bool) {
 	if !ok {
 		return g, false
 	}
-	for _, c := range s.a.calls {
-		c.st.Grow(t.groups)
-	}
-	s.alive, s.marked = s.alive.Grow(t.groups), s.marked.Grow(t.groups)
+	s.grown()
 	s.alive.Set(int(g))
 	s.restored = true
 	s.log.save(g)

@@ -276,6 +276,31 @@ func (d *dedup) Snapshot(put Put) {
 	}
 }
 
+// restoreAll takes many keys.
+func (d *dedup) restoreAll(e *Entries) error {
+	d.groups = grow(d.groups, e.Len())
+	for i := range e.Len() {
+		if k, v := e.At(i); len(k) < 1 || len(v) < 9 {
+			return errState(d.ID())
+		}
+	}
+	if !d.table.restoreKeys(e.Len(), func(i int) []byte { k, _ := e.At(i); return k[1:] }, d.groups) {
+		return errState(d.ID())
+	}
+	d.restored = true
+	for i, g := range d.groups {
+		_, v := e.At(i)
+		at, _, ok := d.idle.cut(v[8:])
+		if !ok {
+			return errState(d.ID())
+		}
+		d.idle.restore(g, at)
+		d.log.save(g)
+		d.remember(g, int64(binary.LittleEndian.Uint64(v)))
+	}
+	return nil
+}
+
 // Restore takes one key.
 func (d *dedup) Restore(key, value []byte) error {
 	if len(key) < 1 || value != nil && len(value) < 9 {

@@ -59,8 +59,14 @@ type dealt struct {
 
 // partState is the state of a part.
 type partState interface {
-	stateful
 	watermarked
+	ID() string
+	Meaning() string
+	Expiry() Expiry
+	Changes(put Put)
+	Snapshot(put Put)
+	Restore(key, value []byte) error
+	count() OperatorCount
 }
 
 // outlet is where a part pushes.
@@ -407,6 +413,24 @@ func (x *exchange) Snapshot(put Put) {
 	for _, s := range x.shares {
 		s.Snapshot(put)
 	}
+}
+
+// Parts is the number of parts.
+func (x *exchange) Parts() int { return len(x.shares) }
+
+// RestoreAll takes many entries to the part that owns their groups.
+func (x *exchange) RestoreAll(e *Entries) error {
+	if e.Len() == 0 {
+		return nil
+	}
+	first, _ := e.At(0)
+	last, _ := e.At(e.Len() - 1)
+	if len(first) > 0 && len(last) > 0 && x.partOf(first[0]) == x.partOf(last[0]) { // they are in order
+		if s, ok := x.shares[x.partOf(first[0])].(bulk); ok {
+			return s.restoreAll(e)
+		}
+	}
+	return restoreEach(e, x.Restore)
 }
 
 // Restore takes one entry to the part that owns its group.

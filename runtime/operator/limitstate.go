@@ -42,6 +42,12 @@ func (s *limitState) Snapshot(put Put) {
 	put([]byte{0}, binary.LittleEndian.AppendUint64(nil, uint64(s.l.seen)))
 }
 
+// Parts is one.
+func (s *limitState) Parts() int { return 1 }
+
+// RestoreAll takes the count.
+func (s *limitState) RestoreAll(e *Entries) error { return restoreEach(e, s.Restore) }
+
 // Restore takes the count.
 func (s *limitState) Restore(_, value []byte) error {
 	if len(value) != 8 {

@@ -36,7 +36,58 @@ type StateHandle interface {
 	// Restore takes one entry, before the first step. Of several for one key
 	// the last counts.
 	Restore(key, value []byte) error
+	// RestoreAll is Restore of many entries of one part.
+	RestoreAll(entries *Entries) error
+	// Parts is the number of parts of which each can be restored beside the
+	// others: key group g belongs to part g*Parts()/256.
+	Parts() int
 }
+
+// Entries are stored entries, kept one after another.
+type Entries struct {
+	bytes []byte
+	ends  []int32 // of a key, of its value, …
+}
+
+// Add copies an entry.
+func (e *Entries) Add(key, value []byte) {
+	e.bytes = append(e.bytes, key...)
+	e.ends = append(e.ends, int32(len(e.bytes)))
+	e.bytes = append(e.bytes, value...)
+	e.ends = append(e.ends, int32(len(e.bytes)))
+}
+
+// Len is the number of entries.
+func (e *Entries) Len() int { return len(e.ends) / 2 }
+
+// Bytes is their size.
+func (e *Entries) Bytes() int { return len(e.bytes) }
+
+// Reset forgets them.
+func (e *Entries) Reset() { e.bytes, e.ends = e.bytes[:0], e.ends[:0] }
+
+// At returns an entry.
+func (e *Entries) At(i int) (key, value []byte) {
+	from := int32(0)
+	if i > 0 {
+		from = e.ends[2*i-1]
+	}
+	k, v := e.ends[2*i], e.ends[2*i+1]
+	return e.bytes[from:k:k], e.bytes[k:v:v]
+}
+
+// restoreEach restores entries one by one.
+func restoreEach(e *Entries, restore func(key, value []byte) error) error {
+	for i := range e.Len() {
+		if err := restore(e.At(i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bulk is a part that restores many keys at less cost than one by one.
+type bulk interface{ restoreAll(e *Entries) error }
 
 // Expiry says that each entry holds a time, 8 bytes little-endian at offset At of
 // its key or value, and is gone when it is not after Passed. At is -1 when
@@ -173,6 +224,68 @@ func (t *groupTable) restoreKey(key []byte) (int32, bool) {
 		return t.nullGroup, true
 	}
 	return t.put(0), true
+}
+
+// restoreKeys is restoreKey of many keys: key gives the one with number k.
+func (t *groupTable) restoreKeys(n int, key func(k int) []byte, out []int32) bool {
+	t.hash = grow(t.hash, n)
+	t.kb, t.ke = t.kb[:0], append(t.ke[:0], 0)
+	s := t.layout.stride
+	t.kw = grow(t.kw, n*s)
+	var nulls []int32
+	for k := range n {
+		b := key(k)
+		if t.single {
+			if len(b) == 0 {
+				return false
+			}
+			if b[0] == 0 {
+				nulls = append(nulls, int32(k))
+				b = b[:1]
+			}
+			b = b[1:]
+		}
+		if s > 0 {
+			if len(b) != 8*s && !(t.single && len(b) == 0) {
+				return false
+			}
+			for i := range len(b) / 8 {
+				t.kw[k*s+i] = leUint64(b[8*i:])
+			}
+			continue
+		}
+		if !t.layout.text {
+			if t.check == nil {
+				t.check = newRowCodec(t.layout.types)
+			}
+			if t.check.decode(b) != nil {
+				return false
+			}
+		}
+		t.kb = append(t.kb, b...)
+		t.ke = append(t.ke, int32(len(t.kb)))
+		t.hash[k] = column.HashBytes(0, b)
+	}
+	if s > 0 {
+		hashWords(t.kw, s, t.hash)
+	}
+	t.reserve(n)
+	t.fresh = t.fresh[:0]
+	for k := range n {
+		if k%touchAhead == 0 {
+			t.touch(t.slots, t.hash[k:min(k+touchAhead, n)])
+		}
+		if len(nulls) == 0 || nulls[0] != int32(k) {
+			out[k] = t.put(k)
+			continue
+		}
+		nulls = nulls[1:]
+		if t.nullGroup < 0 {
+			t.nullGroup = t.appendKey(k, true)
+		}
+		out[k] = t.nullGroup
+	}
+	return true
 }
 
 // lookupKey finds the group of a stored key, or -1.

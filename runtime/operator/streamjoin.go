@@ -68,8 +68,15 @@ type rowIDs struct{ last atomic.Uint64 }
 // take gives n names, of which it returns the first.
 func (r *rowIDs) take(n int) uint64 { return r.last.Add(uint64(n)) - uint64(n) + 1 }
 
-// seen notes a name that is in use; it is called by one goroutine.
-func (r *rowIDs) seen(id uint64) { r.last.Store(max(r.last.Load(), id)) }
+// seen notes a name that is in use.
+func (r *rowIDs) seen(id uint64) {
+	for {
+		last := r.last.Load()
+		if id <= last || r.last.CompareAndSwap(last, id) {
+			return
+		}
+	}
+}
 
 // joinRows are the kept rows of one side, by number.
 type joinRows struct {

@@ -88,6 +88,7 @@ func (w *Writer) Put(operator string, key, value []byte) {
 			panic("bug: state: operators are not in order")
 		}
 		w.endOperator()
+		w.flush() // a block has entries of one operator only
 		w.started, w.operator, w.key, w.scope, w.latest = true, operator, nil, w.scopes.of(operator), NotPassed
 		w.block = appendBytes(append(w.block, recordOperator), []byte(operator))
 	} else if bytes.Compare(key, w.key) <= 0 {
@@ -163,11 +164,22 @@ type Reader struct {
 	entries  int64
 	ended    bool
 	scopes   scopes
+
+	// groups says which key groups of an operator are wanted, nil for all.
+	version  byte
+	groups   Groups
+	from, to int    // of the operator
+	ahead    []byte // the block after the one that is read, nil when there is none
+	taken    bool   // ahead was read
 }
 
+// Groups says which key groups of an operator's entries are wanted: from
+// inclusive, to exclusive.
+type Groups func(operator string) (from, to int)
+
 // NewReader starts reading the file that ref names from r.
-func NewReader(r io.Reader, ref Ref) (*Reader, error) {
-	x := &Reader{name: ref.Name, sum: crc32.New(castagnoli), want: ref}
+func NewReader(r io.Reader, ref Ref, groups Groups) (*Reader, error) {
+	x := &Reader{name: ref.Name, sum: crc32.New(castagnoli), want: ref, groups: groups, to: keyGroups}
 	x.r = io.TeeReader(r, x.sum)
 	var head [8]byte
 	if err := x.fill(head[:]); err != nil {
@@ -176,15 +188,18 @@ func NewReader(r io.Reader, ref Ref) (*Reader, error) {
 	if [7]byte(head[:7]) != magic || head[7] < 1 || head[7] > version {
 		return nil, x.corrupt("is not a state file of a version that this program reads")
 	}
-	return x, x.start(head[7])
+	x.version = head[7]
+	return x, x.start()
 }
 
+const keyGroups = 256
+
 // start reads the scopes.
-func (r *Reader) start(version byte) error {
+func (r *Reader) start() error {
 	if err := r.nextBlock(); err != nil {
 		return err
 	}
-	for version > 1 && len(r.rest) > 0 && r.rest[0] == recordScope {
+	for r.version > 1 && len(r.rest) > 0 && r.rest[0] == recordScope {
 		s, rest, ok := cutScope(r.rest[1:])
 		if !ok {
 			return r.corrupt("scope is cut")
@@ -226,15 +241,35 @@ func (r *Reader) Next() (bool, error) {
 			if !ok || r.entries > 0 && string(id) <= r.operator {
 				return false, r.corrupt("operators are not in order")
 			}
-			r.operator, r.first = string(id), true
+			r.begin(string(id))
 		case recordPut, recordDelete:
-			return true, r.entry(kind)
+			if err := r.entry(kind); err != nil {
+				return false, err
+			}
+			if g := groupOf(r.key); g >= r.from && g < r.to {
+				return true, nil
+			}
 		case recordEnd:
 			return false, r.end()
 		default:
 			return false, r.corrupt("unknown record")
 		}
 	}
+}
+
+// begin notes whose entries follow.
+func (r *Reader) begin(operator string) {
+	r.operator, r.first = operator, true
+	if r.groups != nil {
+		r.from, r.to = r.groups(operator)
+	}
+}
+
+func groupOf(key []byte) int {
+	if len(key) == 0 {
+		return 0
+	}
+	return int(key[0])
 }
 
 func (r *Reader) entry(kind byte) error {
@@ -265,7 +300,68 @@ func (r *Reader) cut() ([]byte, bool) {
 	return b, true
 }
 
+// nextBlock reads the next block of which something may be wanted.
 func (r *Reader) nextBlock() error {
+	for {
+		if !r.taken {
+			if err := r.readBlock(); err != nil {
+				return err
+			}
+		}
+		r.block, r.ahead, r.taken = r.ahead, r.block, false
+		r.rest = r.block
+		if r.groups == nil || r.read >= r.want.Bytes {
+			return nil
+		}
+		if err := r.readBlock(); err != nil {
+			return err
+		}
+		r.taken = true
+		if !r.skips() {
+			return nil
+		}
+	}
+}
+
+// skips leaves the block out if the keys at its start and at that of the next
+// say that nothing in it is wanted.
+func (r *Reader) skips() bool {
+	next, ok := firstKey(r.ahead)
+	if !ok || r.version < 2 { // the first version mixes operators in a block
+		return false
+	}
+	operator, from, to, rest := r.operator, r.from, r.to, r.rest
+	if rest[0] == recordOperator {
+		n, w := binary.Uvarint(rest[1:])
+		if w <= 0 || n > uint64(len(rest)-1-w) {
+			return false
+		}
+		operator, rest = string(rest[1+w:1+w+int(n)]), rest[1+w+int(n):]
+		from, to = r.groups(operator)
+	}
+	first, ok := firstKey(rest)
+	if !ok || groupOf(next) >= from && groupOf(first) < to {
+		return false
+	}
+	r.operator, r.from, r.to = operator, from, to
+	r.first = true // the order of keys is not followed over what is left out
+	return true
+}
+
+// firstKey is the key of the entry at the start of a block.
+func firstKey(block []byte) ([]byte, bool) {
+	if len(block) == 0 || block[0] != recordPut && block[0] != recordDelete {
+		return nil, false
+	}
+	n, w := binary.Uvarint(block[1:])
+	if w <= 0 || n > uint64(len(block)-1-w) {
+		return nil, false
+	}
+	return block[1+w : 1+w+int(n)], true
+}
+
+// readBlock reads the block that follows in the file.
+func (r *Reader) readBlock() error {
 	var head [8]byte
 	if err := r.fill(head[:]); err != nil {
 		return err
@@ -274,17 +370,16 @@ func (r *Reader) nextBlock() error {
 	if n == 0 || n > maxBlock || r.want.Bytes > 0 && int64(n) > r.want.Bytes-r.read {
 		return r.corrupt("block has no possible length")
 	}
-	if cap(r.block) < int(n) {
-		r.block = make([]byte, n)
+	if cap(r.ahead) < int(n) {
+		r.ahead = make([]byte, n, max(int(n), blockBytes+blockBytes/8))
 	}
-	r.block = r.block[:n]
-	if err := r.fill(r.block); err != nil {
+	r.ahead = r.ahead[:n]
+	if err := r.fill(r.ahead); err != nil {
 		return err
 	}
-	if crc32.Checksum(r.block, castagnoli) != binary.LittleEndian.Uint32(head[4:]) {
+	if crc32.Checksum(r.ahead, castagnoli) != binary.LittleEndian.Uint32(head[4:]) {
 		return r.corrupt("block does not match its checksum")
 	}
-	r.rest = r.block
 	return nil
 }
 
@@ -294,7 +389,7 @@ func (r *Reader) end() error {
 		return nil
 	}
 	n, w := binary.Uvarint(r.rest)
-	if w != len(r.rest) || int64(n) != r.entries {
+	if w != len(r.rest) || int64(n) != r.entries && r.groups == nil {
 		return r.corrupt("number of entries does not match")
 	}
 	var one [1]byte

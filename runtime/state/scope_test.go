@@ -124,3 +124,54 @@ func TestPruneWholeState(t *testing.T) {
 		t.Fatalf("%d files of no state", len(chain))
 	}
 }
+
+// TestRestoreGroups reads a chain by ranges of key groups and finds what is
+// there as a whole.
+func TestRestoreGroups(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	s := Open(t.TempDir())
+	s.inline = 1000
+	want, chain := model{}, []Ref(nil)
+	for epoch := range int64(6) {
+		c := &Changes{}
+		for range 20_000 * int(epoch%3) {
+			op := fmt.Sprintf("op%d", rng.IntN(3))
+			key := []byte{byte(rng.IntN(256)), byte(rng.IntN(256)), byte(rng.IntN(4))}
+			if op == "op1" {
+				key[0] &= 3 // few groups, many blocks each
+			}
+			value := make([]byte, 20+rng.IntN(5))
+			c.Add(op, key, value)
+			want[op+"/"+string(key)] = string(value)
+		}
+		ref, err := s.Write(epoch, c, len(chain) == 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		chain = append(chain, ref)
+	}
+	for _, n := range []int{1, 2, 5, 32} {
+		got := model{}
+		for i := range n {
+			groups := func(op string) (from, to int) {
+				if op == "op2" { // all in one
+					return 0, 256 * (1 - min(i, 1))
+				}
+				return (i*256 + n - 1) / n, ((i+1)*256 + n - 1) / n
+			}
+			err := s.RestoreGroups(chain, groups, func(op string, key, value []byte) error {
+				if from, to := groups(op); int(key[0]) < from || int(key[0]) >= to {
+					t.Fatalf("group %d of %s for part %d of %d", key[0], op, i, n)
+				}
+				got[op+"/"+string(key)] = string(value)
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !maps.Equal(got, want) {
+			t.Fatalf("%d parts: %d entries, want %d", n, len(got), len(want))
+		}
+	}
+}

@@ -147,11 +147,13 @@ func FuzzReader(f *testing.F) {
 	}
 	f.Add(buf.Bytes())
 	f.Fuzz(func(t *testing.T, data []byte) {
-		r, err := NewReader(bytes.NewReader(data), Ref{Name: "f", Bytes: int64(len(data))})
-		for err == nil {
-			var ok bool
-			if ok, err = r.Next(); !ok {
-				break
+		for _, groups := range []Groups{nil, func(string) (from, to int) { return 1, 3 }} {
+			r, err := NewReader(bytes.NewReader(data), Ref{Name: "f", Bytes: int64(len(data))}, groups)
+			for err == nil {
+				var ok bool
+				if ok, err = r.Next(); !ok {
+					break
+				}
 			}
 		}
 	})

@@ -137,7 +137,12 @@ func (s *Store) syncDir() error {
 // Restore reads a chain, oldest first: fn gets each key once, in order of
 // operator and key. The slices are valid during the call only.
 func (s *Store) Restore(chain []Ref, fn func(operator string, key, value []byte) error) error {
-	readers, done, err := s.open(chain)
+	return s.RestoreGroups(chain, nil, fn)
+}
+
+// RestoreGroups is Restore of some key groups; it may run beside others.
+func (s *Store) RestoreGroups(chain []Ref, groups Groups, fn func(operator string, key, value []byte) error) error {
+	readers, done, err := s.open(chain, groups)
 	if err != nil {
 		return err
 	}
@@ -145,7 +150,7 @@ func (s *Store) Restore(chain []Ref, fn func(operator string, key, value []byte)
 }
 
 // open starts reading the files of a chain that count.
-func (s *Store) open(chain []Ref) (_ []*Reader, done func() error, err error) {
+func (s *Store) open(chain []Ref, groups Groups) (_ []*Reader, done func() error, err error) {
 	var files []*os.File
 	var readers []*Reader
 	closeAll := func() error {
@@ -176,7 +181,7 @@ func (s *Store) open(chain []Ref) (_ []*Reader, done func() error, err error) {
 			files = append(files, f)
 			in = f
 		}
-		r, rerr := NewReader(in, ref)
+		r, rerr := NewReader(in, ref, groups)
 		if rerr != nil {
 			return nil, nil, rerr
 		}
@@ -197,7 +202,7 @@ func (s *Store) Compact(chain []Ref, from int, stop func() error) ([]Ref, error)
 	}
 	last, _, _ := strings.Cut(part[len(part)-1].Name, ".")
 	last, _, _ = strings.Cut(last, "-")
-	readers, done, err := s.open(part)
+	readers, done, err := s.open(part, nil)
 	if err != nil {
 		return nil, err
 	}
