@@ -2,15 +2,19 @@
 // checkpoint: a changelog an epoch, and now and then a snapshot, so that an
 // epoch costs in proportion to the keys that it changed.
 //
-// Reading order: Changes (changes.go), entry order and file format (file.go: Writer, Reader), Merge
-// (merge.go), Store (store.go: what a flow calls), Plan of compaction
-// (compact.go: a pure decision).
+// Reading order: Changes (changes.go), entry order and file format (file.go: Writer, Reader), what goes
+// by itself (scope.go: Scope, Prune), Merge (merge.go), Store (store.go: what a
+// flow calls), Plan of compaction (compact.go: a pure decision).
 //
 // A state is a chain of files, oldest first; of several entries for one key
 // the newest counts. The chain is what the checkpoint's record of an epoch
 // names, by Ref: small ones stand in the checkpoint itself (Inline), and a file
 // that no record names does not exist and is removed by Retain. Files are
 // written once, synced, and never changed.
+//
+// What the watermark takes is not listed key by key: a file says up to which
+// time an operator's entries have gone (Scope), and a file of which all has
+// gone is dropped without being read (Prune).
 //
 // Invariants: keys and values are opaque bytes; the first byte of a key is its
 // key group, so a file is sorted by operator, key group and key. Every block

@@ -12,77 +12,82 @@ import (
 // operator, in the key for another, a third has none.
 func TestScopesAgainstModel(t *testing.T) {
 	for try := range 6 {
-		rng := rand.New(rand.NewPCG(uint64(try), 2))
-		s := Open(t.TempDir())
-		s.inline = 2000 * (try % 3)
-		want, chain := model{}, []Ref(nil)
-		times := map[string]int64{} // of what goes by itself
-		passed := map[string]int64{"inkey": NotPassed, "invalue": NotPassed}
-		now, pruned := int64(0), 0
-		for epoch := range int64(60) {
-			c := &Changes{}
-			now += rng.Int64N(50)
-			put := func(op string, key []byte, at int64, value []byte) {
-				c.Add(op, key, value)
-				want[op+"/"+string(key)], times[op+"/"+string(key)] = string(value), at
-			}
-			for range rng.IntN(60) {
-				at, id := now+rng.Int64N(100), byte(rng.IntN(50))
-				switch rng.IntN(4) {
-				case 0: // an id meets any times, so each time is a key of its own
-					put("inkey", binary.LittleEndian.AppendUint64([]byte{id}, uint64(at)), at, []byte{id})
-				case 1, 2:
-					key := fmt.Sprintf("invalue/%c", id)
-					at = max(at, times[key])
-					put("invalue", []byte{id}, at, binary.LittleEndian.AppendUint64([]byte{7}, uint64(at)))
-				default:
-					if try < 3 && rng.IntN(3) == 0 {
-						c.Add("invalue", []byte{id}, nil)
-						delete(want, fmt.Sprintf("invalue/%c", id))
-						delete(times, fmt.Sprintf("invalue/%c", id))
-					} else if try%2 == 0 {
-						put("plain", []byte{id}, stays, []byte{1})
-					}
+		scopesAgainstModel(t, try)
+	}
+}
+
+//tidy:allow-long the changes and the model's side by side
+func scopesAgainstModel(t *testing.T, try int) {
+	rng := rand.New(rand.NewPCG(uint64(try), 2))
+	s := Open(t.TempDir())
+	s.inline = 2000 * (try % 3)
+	want, chain := model{}, []Ref(nil)
+	times := map[string]int64{} // of what goes by itself
+	passed := map[string]int64{"inkey": NotPassed, "invalue": NotPassed}
+	now, pruned := int64(0), 0
+	for epoch := range int64(60) {
+		c := &Changes{}
+		now += rng.Int64N(50)
+		put := func(op string, key []byte, at int64, value []byte) {
+			c.Add(op, key, value)
+			want[op+"/"+string(key)], times[op+"/"+string(key)] = string(value), at
+		}
+		for range rng.IntN(60) {
+			at, id := now+rng.Int64N(100), byte(rng.IntN(50))
+			switch rng.IntN(4) {
+			case 0: // an id meets any times, so each time is a key of its own
+				put("inkey", binary.LittleEndian.AppendUint64([]byte{id}, uint64(at)), at, []byte{id})
+			case 1, 2:
+				key := fmt.Sprintf("invalue/%c", id)
+				at = max(at, times[key])
+				put("invalue", []byte{id}, at, binary.LittleEndian.AppendUint64([]byte{7}, uint64(at)))
+			default:
+				if try < 3 && rng.IntN(3) == 0 {
+					c.Add("invalue", []byte{id}, nil)
+					delete(want, fmt.Sprintf("invalue/%c", id))
+					delete(times, fmt.Sprintf("invalue/%c", id))
+				} else if try%2 == 0 {
+					put("plain", []byte{id}, stays, []byte{1})
 				}
 			}
-			for op := range passed {
-				p := NotPassed
-				if rng.IntN(3) == 0 && now > passed[op] {
-					p, passed[op] = now-1, now-1
-				}
-				c.Scope(op, Scope{InKey: op == "inkey", At: 1, Passed: p})
+		}
+		for op := range passed {
+			p := NotPassed
+			if rng.IntN(3) == 0 && now > passed[op] {
+				p, passed[op] = now-1, now-1
 			}
-			for k, at := range times {
-				if p, ok := passed[opOf(k)]; ok && at <= p {
-					delete(want, k)
-				}
+			c.Scope(op, Scope{InKey: op == "inkey", At: 1, Passed: p})
+		}
+		for k, at := range times {
+			if p, ok := passed[opOf(k)]; ok && at <= p {
+				delete(want, k)
 			}
-			if c.Len() > 0 {
-				ref, err := s.Write(epoch, c, len(chain) == 0)
-				if err != nil {
-					t.Fatal(err)
-				}
-				chain = append(chain, ref)
+		}
+		if c.Len() > 0 {
+			ref, err := s.Write(epoch, c, len(chain) == 0)
+			if err != nil {
+				t.Fatal(err)
 			}
-			before := len(chain)
-			chain = Prune(chain)
-			pruned += before - len(chain)
+			chain = append(chain, ref)
+		}
+		before := len(chain)
+		chain = Prune(chain)
+		pruned += before - len(chain)
+		if got := restore(t, s, chain); !maps.Equal(got, want) {
+			t.Fatalf("try %d epoch %d: %d entries, want %d", try, epoch, len(got), len(want))
+		}
+		if from, ok := Compaction(chain); ok {
+			var err error
+			if chain, err = s.Compact(chain, from, nil); err != nil {
+				t.Fatal(err)
+			}
 			if got := restore(t, s, chain); !maps.Equal(got, want) {
-				t.Fatalf("try %d epoch %d: %d entries, want %d", try, epoch, len(got), len(want))
-			}
-			if from, ok := Compaction(chain); ok {
-				var err error
-				if chain, err = s.Compact(chain, from, nil); err != nil {
-					t.Fatal(err)
-				}
-				if got := restore(t, s, chain); !maps.Equal(got, want) {
-					t.Fatalf("try %d epoch %d merged: %d entries, want %d", try, epoch, len(got), len(want))
-				}
+				t.Fatalf("try %d epoch %d merged: %d entries, want %d", try, epoch, len(got), len(want))
 			}
 		}
-		if pruned == 0 && try >= 3 && try%2 == 1 {
-			t.Error("no file was left out")
-		}
+	}
+	if pruned == 0 && try >= 3 && try%2 == 1 {
+		t.Error("no file was left out")
 	}
 }
 
