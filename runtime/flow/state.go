@@ -50,7 +50,9 @@ func (e *Execution) stage(epoch int64) ([]state.Ref, error) {
 		if x := h.Expiry(); x.At >= 0 {
 			s.changes.Scope(id, state.Scope{InKey: x.InKey, At: x.At, Passed: x.Passed})
 		}
-		h.Changes(func(key, value []byte) { s.changes.Add(id, key, value) })
+		if err := h.Changes(func(key, value []byte) { s.changes.Add(id, key, value) }); err != nil {
+			return nil, fmt.Errorf("state of flow %s: %w", e.o.Flow, err)
+		}
 	}
 	chain, err := s.merged(false)
 	if err != nil {

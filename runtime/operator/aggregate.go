@@ -116,6 +116,9 @@ func (a *aggregate) reset() {
 }
 
 func (a *aggregate) close() {
+	if a.state != nil {
+		a.state.cold.close()
+	}
 	a.over.close()
 	for _, c := range a.calls {
 		if c.ordered != nil {
@@ -147,6 +150,11 @@ func (a *aggregate) fold(n int, vecs []*column.Vector, rows []int32) error {
 	a.table.assign(vecs[:a.nkeys], rows, a.groups)
 	if a.panes != nil {
 		a.panes.note(vecs, rows, a.groups, a.table.fresh)
+	}
+	if a.state != nil {
+		if err := a.state.thawFresh(); err != nil {
+			return err
+		}
 	}
 	if err := a.update(n, vecs, rows, a.groups); err != nil {
 		return err

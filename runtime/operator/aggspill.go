@@ -58,7 +58,10 @@ func (a *aggregate) check() error {
 		return nil
 	}
 	total := a.bytes()
-	if a.state != nil || a.panes != nil {
+	if a.state != nil {
+		return a.state.check()
+	}
+	if a.panes != nil {
 		return a.mem.must(total)
 	}
 	spill, err := a.mem.mayExceed(total)

@@ -38,6 +38,7 @@ type aggState struct {
 	// restored: expiry is filled when the first step begins.
 	restored bool
 	passed   int64 // since the last Changes
+	cold     cold
 }
 
 func (bd *builder) aggregateState(a *aggregate) error {
@@ -67,6 +68,7 @@ func (bd *builder) aggregateState(a *aggregate) error {
 	if s.timeKey >= 0 && !slices.ContainsFunc(s.sets, func(c *setCodec) bool { return c != nil }) {
 		s.place = a.table.layout.timePlace(s.timeKey)
 	}
+	s.cold = newCold(a.mem)
 	a.state = s
 	return nil
 }
@@ -80,13 +82,18 @@ func (s *aggState) outputWatermark(w int64) int64 { return w }
 func (s *aggState) begin() {
 	s.idle.begin(s.a.p.step.Now)
 	s.counts = OperatorCount{}
+	s.begun()
+	if s.restored {
+		s.index()
+	}
+}
+
+// begun forgets which groups were touched.
+func (s *aggState) begun() {
 	for _, g := range s.touched {
 		s.marked.Unset(int(g))
 	}
 	s.touched = s.touched[:0]
-	if s.restored {
-		s.index()
-	}
 }
 
 func (s *aggState) expires() bool {
@@ -148,6 +155,9 @@ func (s *aggState) end() error {
 		s.mark(0)
 	}
 	s.counts.Updated = int64(len(s.touched))
+	for _, r := range s.cold.runs {
+		s.counts.Updated += int64(r.touchedLeft)
+	}
 	var err error
 	switch s.info.Mode {
 	case logical.Complete:
@@ -159,7 +169,10 @@ func (s *aggState) end() error {
 		}
 		err = a.emit(all)
 	case logical.Update:
-		err = a.emit(s.touched)
+		if err = a.emit(s.touched); err == nil && s.cold.kept > 0 {
+			s.begun()
+			err = s.emitCold()
+		}
 	}
 	if err != nil {
 		return err
@@ -177,6 +190,10 @@ func (s *aggState) end() error {
 		}
 		s.lapse(gone)
 		s.counts.Removed = int64(len(gone))
+		if err := s.expireCold(s.evict - s.lag()); err != nil {
+			return err
+		}
+		s.cold.lapse(s.evict - s.lag())
 	}
 	s.idle.expire(func(g int32) {
 		s.remove(g)
@@ -273,7 +290,7 @@ func (s *aggState) Meaning() string { return s.info.Meaning }
 
 func (s *aggState) count() OperatorCount {
 	c := s.counts
-	c.ID, c.StateRows, c.StateBytes = s.info.ID, int64(s.a.table.live()), s.a.bytes()
+	c.ID, c.StateRows, c.StateBytes = s.info.ID, int64(s.a.table.live()+s.cold.kept), s.bytes()
 	return c
 }
 
@@ -298,7 +315,7 @@ func (s *aggState) putSet(w *entryWriter, i int, g, entry int32) {
 }
 
 // Changes hands out what changed since the last call.
-func (s *aggState) Changes(put Put) {
+func (s *aggState) Changes(put Put) error {
 	w := &entryWriter{put: put}
 	s.passed = nonePassed
 	s.log.flush(w, func(g int32) { s.putGroup(w, g) })
@@ -308,6 +325,7 @@ func (s *aggState) Changes(put Put) {
 		}
 		c.distinct.made(func(g, entry int32) { s.putSet(w, i, g, entry) })
 	}
+	return s.cold.changes(w)
 }
 
 // Expiry says that a stored key holds the event time, if it is at one place.
@@ -332,6 +350,7 @@ func (s *aggState) Snapshot(put Put) {
 			}
 		}
 	}
+	s.cold.snapshot(w)
 }
 
 // Restore takes one stored entry.
@@ -376,33 +395,15 @@ func (s *aggState) restoreAll(e *Entries) error {
 			return restoreEach(e, s.Restore) // sets, and groups without a time
 		}
 	}
-	groups := make([]int32, e.Len())
-	if !s.a.table.restoreKeys(e.Len(), func(i int) []byte { k, _ := e.At(i); return k[2:] }, groups) {
-		return errState(s.info.ID)
+	groups, err := s.loadAll(e)
+	if err != nil {
+		return err
 	}
-	s.grown()
-	s.codec.clear()
-	for i, g := range groups {
-		s.alive.Set(int(g))
+	for _, g := range groups {
 		s.log.save(g)
-		_, v := e.At(i)
-		at, v, whole := s.idle.cut(v)
-		if !whole || decodeRow(v, s.codec.cols) != nil {
-			return errState(s.info.ID)
-		}
-		s.idle.restore(g, at)
-	}
-	col := 0
-	for _, c := range s.a.calls {
-		k := len(c.fn.State)
-		for i, g := range groups {
-			c.st.Clear(g)
-			c.st.Load(g, s.codec.cols[col:col+k], i)
-		}
-		col += k
 	}
 	s.restored = true
-	return nil
+	return s.check()
 }
 
 // grown makes room for the groups of the table.

@@ -32,6 +32,7 @@ type dedup struct {
 	expiry timeIndex
 	log    changeLog
 	passed int64 // since the last Changes
+	cold   cold
 	idle   idle
 	counts OperatorCount
 	buf    []byte
@@ -89,6 +90,7 @@ func (bd *builder) dedupPart(n *logical.Deduplicate, keys []logical.Attr) *dedup
 	}
 	bd.add(d)
 	d.mem = bd.memory(label("deduplicate", n.State))
+	d.cold = newCold(d.mem)
 	return d
 }
 
@@ -113,7 +115,7 @@ func (d *dedup) begin(*stepState) error {
 	return nil
 }
 
-func (d *dedup) close() {}
+func (d *dedup) close() { d.cold.close() }
 
 // take passes the first rows of keys.
 func (d *dedup) take(x *dealt) error {
@@ -125,16 +127,21 @@ func (d *dedup) take(x *dealt) error {
 	}
 	d.groups = grow(d.groups, len(rows))
 	d.table.assign(x.vecs[:d.nkeys], rows, d.groups)
-	if err := d.mem.must(d.table.bytes()); err != nil {
-		return err
-	}
-	fresh := d.table.fresh
-	passed := int64(len(fresh))
+	fresh, passed := d.table.fresh, int64(0)
 	for k, g := range d.groups {
 		if len(fresh) == 0 || g != fresh[0] {
 			continue
 		}
 		fresh = fresh[1:]
+		if d.cold.kept > 0 {
+			if here, err := d.thaw(g); here || err != nil {
+				if err != nil {
+					return err
+				}
+				continue
+			}
+		}
+		passed++
 		x.keep = append(x.keep, rows[k])
 		if d.stream {
 			d.remember(g, d.expiryOf(b, int(rows[k])))
@@ -144,7 +151,70 @@ func (d *dedup) take(x *dealt) error {
 	}
 	d.counts.Updated += passed
 	d.counts.Duplicates += int64(len(rows)) - passed
-	return nil
+	return d.check()
+}
+
+// thaw brings the key of a group that was just made back into memory, if it is
+// away.
+func (d *dedup) thaw(g int32) (here bool, err error) {
+	d.buf = d.key(d.buf[:0], g)
+	e, ok, err := d.cold.take(d.table.hashOf(g), d.buf)
+	if err != nil || !ok {
+		return false, err
+	}
+	d.remember(g, e.until)
+	if e.flags&coldSaved != 0 {
+		d.log.save(g)
+	}
+	if e.flags&coldDirty != 0 {
+		d.log.touch(g)
+	}
+	return true, nil
+}
+
+func (d *dedup) bytes() int64 {
+	return d.table.bytes() + int64(8*(cap(d.until)+len(d.alive)+len(d.log.saved)+len(d.log.dirty))+4*cap(d.log.list)) + d.expiry.bytes() + d.cold.bytes()
+}
+
+// check asks for what is held and puts all keys away when it is refused.
+func (d *dedup) check() error {
+	total := d.bytes()
+	if !d.stream || d.idle.ttl > 0 || d.table.live() == 0 {
+		return d.mem.must(total)
+	}
+	spill, err := d.mem.mayFreeze(total, total-d.cold.bytes())
+	if err != nil || !spill {
+		return err
+	}
+	var all []int32
+	for g := range int32(d.table.groups) {
+		if d.alive.Get(int(g)) {
+			all = append(all, g)
+		}
+	}
+	all = byHash(all, d.table.hashOf)
+	at := 0
+	err = d.cold.write(len(all), func() (coldEntry, bool, error) {
+		if at == len(all) {
+			return coldEntry{}, false, nil
+		}
+		g := all[at]
+		at++
+		d.buf = d.key(d.buf[:0], g)
+		n := len(d.buf)
+		d.buf = d.idle.append(binary.LittleEndian.AppendUint64(d.buf, uint64(d.until[g])), g)
+		return coldEntry{hash: d.table.hashOf(g), until: d.until[g], key: d.buf[:n:n], value: d.buf[n:], flags: d.log.flags(g)}, true, nil
+	})
+	if err != nil {
+		return err
+	}
+	d.table = newGroupTable(d.table.layout.types)
+	d.until, d.alive, d.expiry, d.restored = nil, nil, timeIndex{}, false
+	d.log.away()
+	if err := d.cold.tidy(); err != nil {
+		return err
+	}
+	return d.mem.must(d.bytes())
 }
 
 // onTime returns the rows that are not late; rows without a time are not.
@@ -211,6 +281,10 @@ func (d *dedup) end() error {
 
 // lapse forgets the keys whose time has passed.
 func (d *dedup) lapse() {
+	if n := d.cold.lapse(d.evict); n > 0 || d.cold.kept > 0 {
+		d.passed = d.evict
+		d.counts.Removed += int64(n)
+	}
 	gone := d.expiry.expire(d.evict)
 	if len(gone) == 0 {
 		return
@@ -245,7 +319,7 @@ func (d *dedup) Meaning() string { return d.n.State.Meaning }
 
 func (d *dedup) count() OperatorCount {
 	c := d.counts
-	c.ID, c.StateRows, c.StateBytes = d.n.State.ID, int64(d.table.live()), d.table.bytes()
+	c.ID, c.StateRows, c.StateBytes = d.n.State.ID, int64(d.table.live()+d.cold.kept), d.bytes()
 	return c
 }
 
@@ -257,10 +331,11 @@ func (d *dedup) put(w *entryWriter, g int32) {
 }
 
 // Changes hands out what changed since the last call.
-func (d *dedup) Changes(put Put) {
+func (d *dedup) Changes(put Put) error {
 	w := &entryWriter{put: put}
 	d.log.flush(w, func(g int32) { d.put(w, g) })
 	d.passed = nonePassed
+	return d.cold.changes(w)
 }
 
 // Expiry says that a value starts with the time at which its key goes.
@@ -274,6 +349,7 @@ func (d *dedup) Snapshot(put Put) {
 			d.put(w, g)
 		}
 	}
+	d.cold.snapshot(w)
 }
 
 // restoreAll takes many keys.
@@ -298,7 +374,7 @@ func (d *dedup) restoreAll(e *Entries) error {
 		d.log.save(g)
 		d.remember(g, int64(binary.LittleEndian.Uint64(v)))
 	}
-	return nil
+	return d.check()
 }
 
 // Restore takes one key.

@@ -63,7 +63,7 @@ type partState interface {
 	ID() string
 	Meaning() string
 	Expiry() Expiry
-	Changes(put Put)
+	Changes(put Put) error
 	Snapshot(put Put)
 	Restore(key, value []byte) error
 	count() OperatorCount
@@ -393,10 +393,13 @@ func (x *exchange) ID() string { return x.shares[0].ID() }
 func (x *exchange) Meaning() string { return x.shares[0].Meaning() }
 
 // Changes hands out what changed, part by part.
-func (x *exchange) Changes(put Put) {
+func (x *exchange) Changes(put Put) error {
 	for _, s := range x.shares {
-		s.Changes(put)
+		if err := s.Changes(put); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // Expiry says how entries go by themselves.

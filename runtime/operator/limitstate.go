@@ -30,11 +30,12 @@ func (s *limitState) count() OperatorCount {
 }
 
 // Changes hands out the count when it moved.
-func (s *limitState) Changes(put Put) {
+func (s *limitState) Changes(put Put) error {
 	if s.l.seen != s.stored {
 		s.stored = s.l.seen
 		s.Snapshot(put)
 	}
+	return nil
 }
 
 // Snapshot hands out the count.

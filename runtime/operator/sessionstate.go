@@ -94,7 +94,7 @@ func cutLong(src []byte) (x, rest []byte, ok bool) {
 }
 
 // Changes hands out what changed since the last call.
-func (s *sessions) Changes(put Put) {
+func (s *sessions) Changes(put Put) error {
 	w := &entryWriter{put: put}
 	s.log.flush(w, func(key int32) { s.put(w, key) })
 	for _, c := range s.calls {
@@ -102,6 +102,7 @@ func (s *sessions) Changes(put Put) {
 			c.distinct.made(func(_, _ int32) {})
 		}
 	}
+	return nil
 }
 
 // Snapshot hands out all keys.

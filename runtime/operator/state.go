@@ -26,7 +26,7 @@ type StateHandle interface {
 	// Changes calls put for each key that was changed or removed since the last
 	// Changes, so that applied in order they bring a copy up to date. It is
 	// called after each step.
-	Changes(put Put)
+	Changes(put Put) error
 	// Expiry says how entries go by themselves. Asked before Changes, which
 	// does not list what went that way; all instances of an operator say the same
 	// but for Passed, of which the greatest counts.
@@ -405,6 +405,20 @@ func (c *changeLog) remove(g int32, key func(dst []byte) []byte) {
 	c.gone = key(c.gone)
 	c.ends = append(c.ends, len(c.gone))
 }
+
+// flags says of a number that leaves memory what the log knows about it.
+func (c *changeLog) flags(g int32) (f byte) {
+	if c.dirty.Get(int(g)) {
+		f |= coldDirty
+	}
+	if c.saved.Get(int(g)) {
+		f |= coldSaved
+	}
+	return f
+}
+
+// away forgets all numbers, which have left memory; what was removed stays.
+func (c *changeLog) away() { c.dirty, c.saved, c.list = nil, nil, nil }
 
 // forget notes that a stored key is gone which no number has.
 func (c *changeLog) forget(key []byte) {

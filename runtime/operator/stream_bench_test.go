@@ -58,7 +58,9 @@ func benchStream(b *testing.B, root logical.Node, keys int) {
 		}
 		n := 0
 		for _, s := range plan.State() {
-			s.Changes(func(k, v []byte) { n += len(k) + len(v) })
+			if err := s.Changes(func(k, v []byte) { n += len(k) + len(v) }); err != nil {
+				b.Fatal(err)
+			}
 		}
 		late, evict = evict, at-4e6
 		for _, x := range in {

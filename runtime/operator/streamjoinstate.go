@@ -289,12 +289,13 @@ func (s *joinState) put(w *entryWriter, x int32) {
 }
 
 // Changes hands out what changed since the last call.
-func (j *streamJoin) Changes(put Put) {
+func (j *streamJoin) Changes(put Put) error {
 	w := &entryWriter{put: put}
 	for _, s := range j.sides {
 		s.log.flush(w, func(x int32) { s.put(w, x) })
 	}
 	j.passed = nonePassed
+	return nil
 }
 
 // Expiry says that a value holds, behind its flag, the time at which it goes.

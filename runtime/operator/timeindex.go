@@ -67,6 +67,11 @@ func (x *timeIndex) add(t int64, number int32) {
 	x.tail[l] = number
 }
 
+// bytes estimates the memory held.
+func (x *timeIndex) bytes() int64 {
+	return int64(8*cap(x.exact) + 4*(cap(x.next)+cap(x.prev)+cap(x.head)+cap(x.tail)) + 8*len(x.listed) + 48*len(x.at))
+}
+
 func (x *timeIndex) listOf(b int64) int32 {
 	if x.at == nil {
 		x.at = map[int64]int32{}

@@ -361,9 +361,10 @@ func (t *topN) put(w *entryWriter, g int32) {
 }
 
 // Changes hands out what changed since the last call.
-func (t *topN) Changes(put Put) {
+func (t *topN) Changes(put Put) error {
 	w := &entryWriter{put: put}
 	t.log.flush(w, func(g int32) { t.put(w, g) })
+	return nil
 }
 
 // Snapshot hands out all partitions.

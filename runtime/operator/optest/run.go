@@ -213,7 +213,9 @@ func (r *Runner) save() {
 			continue
 		}
 		x := s.Expiry()
-		s.Changes(put)
+		if err := s.Changes(put); err != nil {
+			r.t.Fatalf("changes: %v", err)
+		}
 		r.log[s.ID()] = slices.DeleteFunc(r.log[s.ID()], func(e entry) bool { return e.gone(x) })
 	}
 }
