@@ -3,7 +3,9 @@ package sqlplan_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -14,7 +16,7 @@ import (
 	"pipelines/sqlplan/rewrite"
 )
 
-// randomQueries is how many queries each test makes.
+// randomQueries is how many queries each test but TestRandom makes.
 const randomQueries = 250
 
 // result runs a query over the generator's tables; its rows come back as
@@ -77,12 +79,71 @@ func texts(rows []tuple) []string {
 	return out
 }
 
+// queriesOut writes the queries of TestRandom to the file that
+// PIPELINES_QUERIES_OUT names, each with its tables inside and on one line, for
+// the oracles of docs/integration.
+func queriesOut(t *testing.T) func(g *generator, q query) {
+	name := os.Getenv("PIPELINES_QUERIES_OUT")
+	if name == "" {
+		return func(*generator, query) {}
+	}
+	file, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := file.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return func(g *generator, q query) {
+		if _, err := fmt.Fprintf(file, "WITH %s, %s %s\n", g.inlined("a"), g.inlined("b"), q.sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// inlined is a table as a common table expression.
+func (g *generator) inlined(name string) string {
+	types, columns := []string{"INT", "INT", "STRING"}, []string(nil)
+	for _, f := range randomSchemas[name].Fields {
+		columns = append(columns, f.Name)
+	}
+	rows := []string{"SELECT CAST(NULL AS INT), CAST(NULL AS INT), CAST(NULL AS STRING) WHERE false"}
+	for _, r := range g.tables[name] {
+		cells := make([]string, len(r))
+		for i, v := range r {
+			switch v := v.(type) {
+			case nil:
+				cells[i] = "NULL"
+			case string:
+				cells[i] = "'" + v + "'"
+			default:
+				cells[i] = fmt.Sprint(v)
+			}
+			cells[i] = "CAST(" + cells[i] + " AS " + types[i] + ")"
+		}
+		rows = append(rows, "SELECT "+strings.Join(cells, ", "))
+	}
+	return name + "(" + strings.Join(columns, ", ") + ") AS (" + strings.Join(rows, " UNION ALL ") + ")"
+}
+
 // TestRandom compares random queries with an evaluation row by row, under
-// several sizes of batches.
+// several sizes of batches: 500, or as many as PIPELINES_QUERIES says.
 func TestRandom(t *testing.T) {
-	for seed := range uint64(randomQueries) {
+	count := uint64(500)
+	if s := os.Getenv("PIPELINES_QUERIES"); s != "" {
+		n, err := strconv.ParseUint(s, 10, 32)
+		if err != nil {
+			t.Fatal(err)
+		}
+		count = n
+	}
+	out := queriesOut(t)
+	for seed := range count {
 		g := newGenerator(seed)
 		q := g.query()
+		out(g, q)
 		for _, o := range []optest.Options{{BatchSize: 1}, {BatchSize: 3, Noise: true, Seed: seed}, {Dictionary: true}} {
 			if got, want := g.result(t, q.sql, o, sqlplan.Options{}), texts(q.rows); !slices.Equal(got, want) {
 				t.Fatalf("seed %d %+v\n%s\na %v\nb %v\ngot  %v\nwant %v", seed, o, q.sql, g.tables["a"], g.tables["b"], got, want)

@@ -340,7 +340,7 @@ func (g *generator) cond(s source, depth int) scalar {
 
 // inQuery is x [NOT] IN (SELECT v.x FROM ...).
 func (g *generator) inQuery(s source) scalar {
-	x, in := g.intColumn(s), g.table("v")
+	x, in := g.number(s, 0), g.table("v")
 	list := scalar{"(" + x.sql + " IN (SELECT v.x FROM " + in.sql + "))", func(t tuple) any {
 		v, unknown := x.eval(t), false
 		for _, r := range in.rows {

@@ -10,4 +10,11 @@ venv=.tools/venv
 [ -x $venv/bin/python ] || python3 -m venv $venv
 $venv/bin/pip install -q --disable-pip-version-check -r docs/integration/requirements.txt
 export TZ=UTC
-exec $venv/bin/python docs/integration/run.py --bin "$bin" "$@"
+# The queries that sqlplan's tests compare with their evaluator, as a file.
+queries=$(mktemp)
+trap 'rm -f "$queries"' EXIT
+PIPELINES_QUERIES=${PIPELINES_QUERIES_FILE:-100} PIPELINES_QUERIES_OUT=$queries go test -count=1 -run '^TestRandom$' ./sqlplan
+failed=0
+$venv/bin/python docs/integration/oracles.py --bin "$bin" --file "$queries" "$@" || failed=1
+$venv/bin/python docs/integration/run.py --bin "$bin" "$@" || failed=1
+exit $failed

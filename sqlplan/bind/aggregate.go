@@ -265,21 +265,7 @@ func (b *Binder) resolveAgg(e *ast.Call, name string, fn *funcs.Aggregate, args 
 	if fn.IgnoresDistinct {
 		call.Distinct = false
 	}
-	return aggText(e, name, bd, textsOf(args)), true
-}
-
-func aggText(e *ast.Call, name string, bd *funcs.BoundAggregate, texts []string) string {
-	if bd.Print != nil {
-		return bd.Print(texts, e.Distinct)
-	}
-	suffix := ""
-	if e.Nulls == ast.IgnoreNulls {
-		texts, suffix = texts[:len(texts)-1], " IGNORE NULLS"
-	}
-	if e.Distinct {
-		return name + "(DISTINCT " + strings.Join(texts, ", ") + ")" + suffix
-	}
-	return name + "(" + strings.Join(texts, ", ") + ")" + suffix
+	return aggText(e, name, bd.Print, textsOf(args)), true
 }
 
 // sortKey binds one ordering key.

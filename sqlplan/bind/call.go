@@ -211,9 +211,16 @@ func (b *Binder) resolve(r diag.Range, name string, fn *funcs.Function, args []a
 		}
 	}
 	y := bound{e: &logical.Call{At: b.at(r), Fn: bd, Args: out}}
-	if bd.Print != nil {
+	types := make([]schema.Type, len(fargs))
+	for i, a := range fargs {
+		types[i] = a.Type
+	}
+	switch text, special := printSpecial(name, texts, types); {
+	case special:
+		y.text = text
+	case bd.Print != nil:
 		y.text = bd.Print(texts)
-	} else {
+	default:
 		y.text = printCall(name, texts)
 	}
 	return y, true
@@ -282,7 +289,7 @@ func (b *Binder) castCall(e *ast.Call, t schema.Type, v *env) (bound, bool) {
 		mode = logical.CastLegacy
 	}
 	y, ok := b.castTo(e.Span, x, t, mode)
-	y.text = "CAST(" + x.text + " AS " + t.SQL() + ")"
+	y.text = x.text // as Spark prints a cast that is not written as one
 	if _, isCol := x.e.(*logical.Column); isCol || x.name != "" {
 		y.name = x.columnName()
 	}

@@ -344,7 +344,8 @@ func (b *Binder) castExpr(e *ast.Cast, v *env) (bound, bool) {
 	}
 	y, ok := b.castTo(e.Span, x, t, mode)
 	y.text = word + x.text + " AS " + t.SQL() + ")"
-	if _, ok := x.e.(*logical.Column); ok || x.name != "" {
+	_, isCol := x.e.(*logical.Column)
+	if _, nested := x.e.(*logical.Cast); isCol || x.name != "" && !nested {
 		y.name = x.columnName()
 	}
 	return y, ok

@@ -112,6 +112,8 @@ type winExpr struct {
 	order     []logical.SortKey
 	// partTexts and keyTexts are the printed forms.
 	partTexts, keyTexts []string
+	// boundTexts are the printed offsets of a RANGE frame.
+	boundTexts [2]string
 }
 
 func (e *winExpr) Type() schema.Type {

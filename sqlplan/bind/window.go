@@ -103,9 +103,12 @@ func (b *Binder) rankCall(e *ast.Call, name string, fn *funcs.WindowFunction, w 
 		}
 		w.call.Args = append(w.call.Args, x)
 	}
+	if upperWindow[name] {
+		name = strings.ToUpper(name)
+	}
 	txt := printCall(name, b.rankTexts(name, args))
-	if w.call.IgnoreNulls {
-		txt += " IGNORE NULLS"
+	if w.call.IgnoreNulls && name == "nth_value" {
+		txt += " ignore nulls"
 	}
 	return txt, true
 }
@@ -184,8 +187,8 @@ func (b *Binder) frame(e *ast.Call, spec *ast.Window, w *winExpr, v *env) bool {
 		end = *spec.Frame.End
 	}
 	var ok, ok2 bool
-	fr.Start, ok = b.frameBound(spec.Frame.Start, fr.Unit, w, v)
-	fr.End, ok2 = b.frameBound(end, fr.Unit, w, v)
+	fr.Start, w.boundTexts[0], ok = b.frameBound(spec.Frame.Start, fr.Unit, w)
+	fr.End, w.boundTexts[1], ok2 = b.frameBound(end, fr.Unit, w)
 	if !ok || !ok2 {
 		return false
 	}
@@ -247,43 +250,53 @@ func defaultFrame(w *winExpr) logical.Frame {
 	return all
 }
 
-// frameBound binds one end. Offsets are constants; for RANGE they have a type
-// that can be added to the ordering key.
-func (b *Binder) frameBound(x ast.Bound, unit logical.FrameUnit, w *winExpr, v *env) (logical.FrameBound, bool) {
+// frameBound binds one end, with its printed form. Offsets are constants; for
+// RANGE they have a type that can be added to the ordering key.
+func (b *Binder) frameBound(x ast.Bound, unit logical.FrameUnit, w *winExpr) (logical.FrameBound, string, bool) {
 	out := logical.FrameBound{Kind: logical.BoundKind(x.Kind)}
 	if x.Kind != ast.Preceding && x.Kind != ast.Following {
-		if unit == logical.Range && len(w.order) == 0 && x.Kind != ast.CurrentRow {
-			return out, true
-		}
-		return out, true
+		return out, "", true
 	}
 	y, ok := b.expr(x.X, plain(&scope{}, "frame"))
 	if !ok {
-		return out, false
+		return out, "", false
 	}
 	val, isConst := b.constant(y.e)
 	if !isConst || val.IsNull(0) {
 		b.fail(x.X.Range(), "DATATYPE_MISMATCH.SPECIFIED_WINDOW_FRAME_WITHOUT_FOLDABLE", "Window frame bound %q is not a constant.", y.text)
-		return out, false
+		return out, "", false
 	}
-	want := schema.Of(schema.Int32)
+	want, text := schema.Of(schema.Int32), ""
 	if unit == logical.Range {
 		if want, ok = b.rangeType(x, y, w); !ok {
-			return out, false
+			return out, "", false
 		}
+		text = rangeBoundText(x.Kind, y, want)
 	} else if y.typ().Kind != schema.Int32 {
 		b.fail(x.X.Range(), "DATATYPE_MISMATCH.SPECIFIED_WINDOW_FRAME_UNACCEPTED_TYPE",
 			`The data type "%s" of a ROWS bound is not "INT".`, y.typ().SQL())
-		return out, false
+		return out, "", false
 	}
 	c, ok := b.cast(x.X.Range(), y.e, want)
 	if !ok {
-		return out, false
+		return out, "", false
 	}
 	if val, isConst = b.constant(c); isConst {
 		out.Offset = &logical.Literal{At: b.at(x.X.Range()), Value: val}
 	}
-	return out, isConst
+	return out, text, isConst
+}
+
+// rangeBoundText prints an offset of a RANGE frame: one that had to be cast
+// shows how Spark keeps PRECEDING.
+func rangeBoundText(kind ast.BoundKind, y bound, want schema.Type) string {
+	switch {
+	case kind == ast.Following:
+		return y.text + " FOLLOWING"
+	case y.typ().Kind != want.Kind:
+		return "(- " + y.text + ") FOLLOWING"
+	}
+	return y.text + " PRECEDING"
 }
 
 // rangeType is the type that an offset of a RANGE frame must have.
@@ -338,10 +351,16 @@ func (b *Binder) windowText(w *winExpr) string {
 		return strings.Join(append(parts, "ROWS BETWEEN "+at+" FOLLOWING AND "+at+" FOLLOWING"), " ")
 	}
 	unit := "ROWS"
-	if fr.Unit == logical.Range {
+	if fr.Unit == logical.Range || w.call.Fn != nil && w.call.Fn.Kind == funcs.CumeDist {
 		unit = "RANGE"
 	}
-	parts = append(parts, unit+" BETWEEN "+b.boundText(fr.Start)+" AND "+b.boundText(fr.End))
+	ends := [2]string{b.boundText(fr.Start), b.boundText(fr.End)}
+	for i, t := range w.boundTexts {
+		if t != "" {
+			ends[i] = t
+		}
+	}
+	parts = append(parts, unit+" BETWEEN "+ends[0]+" AND "+ends[1])
 	return strings.Join(parts, " ")
 }
 

@@ -63,9 +63,7 @@ var statAggregates = []*Aggregate{
 	momentAggregate("kurtosis", "Kurtosis.", func(m moments) (float64, bool) { return m.n*m.m4/(m.m2*m.m2) - 3, m.m2 != 0 }),
 	pairAggregate("covar_pop", "expr1, expr2", "Population covariance.", func(p pairs) (float64, bool) { return p.cxy / p.n, true }),
 	pairAggregate("covar_samp", "expr1, expr2", "Sample covariance.", func(p pairs) (float64, bool) { return p.cxy / (p.n - 1), p.n > 1 }),
-	pairAggregate("corr", "expr1, expr2", "Pearson's correlation.", func(p pairs) (float64, bool) {
-		return p.cxy / math.Sqrt(p.sx*p.sy), p.n > 1
-	}),
+	corrAggregate(),
 	pairAggregate("regr_slope", "y, x", "Slope of the regression line.", func(p pairs) (float64, bool) { return p.cxy / p.sy, p.n > 1 && p.sy != 0 }),
 	pairAggregate("regr_intercept", "y, x", "Intercept of the regression line.", func(p pairs) (float64, bool) {
 		return p.mx - p.cxy/p.sy*p.my, p.n > 1 && p.sy != 0
@@ -186,6 +184,28 @@ func pairAggregate(name, args, doc string, finish func(p pairs) (float64, bool))
 				for _, g := range groups {
 					p := loadPairs(st, int(g))
 					appendFloat(out, p.n, func() (float64, bool) { return finish(p) })
+				}
+			}
+			return b, nil
+		},
+	})
+}
+
+// corrAggregate divides by the deviations, which fails under ANSI when one of
+// them is zero.
+func corrAggregate() *Aggregate {
+	return aggregate("corr", "corr(expr1, expr2)", "Pearson's correlation.", aggSpec{
+		sig: signature{params: []param{pDouble, pDouble}},
+		build: func(s *Session, _ []Arg, _ []schema.Type) (*BoundAggregate, error) {
+			b := boundPairs()
+			b.Finish = func(_ *Ctx, st *States, groups []int32, out *vector) {
+				for _, g := range groups {
+					p := loadPairs(st, int(g))
+					d := math.Sqrt(p.sx * p.sy)
+					appendFloat(out, p.n, func() (float64, bool) { return p.cxy / d, p.n > 1 && d != 0 })
+					if d == 0 && p.n > 1 && s.ANSI {
+						out.Fail(out.Len-1, errDivideByZero())
+					}
 				}
 			}
 			return b, nil

@@ -124,6 +124,8 @@ func TestAggregates(t *testing.T) {
 	f("4", "regr_count", pay, score)
 	f("125.0", "regr_intercept", pay, score)
 	f("0.0", "corr", pay, score)
+	f("!DIVIDE_BY_ZERO", "corr", column.FromValues(tDouble, 1.0, 2.0), column.FromValues(tDouble, 3.0, 3.0))
+	f("null", "corr", column.FromValues(tDouble, 1.0), column.FromValues(tDouble, 3.0))
 	f("0.27154541788", "skewness", score)
 	f("-1.0443786982", "kurtosis", score)
 	f("9.5", "avg", column.FromValues(tDouble, 9.0, 10.0))

@@ -184,7 +184,8 @@ func (c *Context) existence(in logical.Node, s *logical.Subquery, negated bool) 
 	out := sd.plan.Output()
 	if negated {
 		j.Type = logical.AntiJoin
-		j.NullAware = s.Kind == logical.InSubquery && len(s.Left) == 1 && len(conds) == 0
+		// A constant is no key: the comparison itself has to say what is unknown.
+		j.NullAware = s.Kind == logical.InSubquery && len(s.Left) == 1 && len(conds) == 0 && !logical.IsConstant(s.Left[0])
 	}
 	for i, l := range s.Left {
 		eq := c.call("=", l, out[i].Ref())
