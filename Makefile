@@ -71,6 +71,7 @@ bench: build ## benchmarks: go test -bench, then the whole-program workloads (BE
 .PHONY: bench-program
 bench-program: build ## only the whole-program workloads
 	$(GO) build -o bin/nexmark ./cmd/nexmark
+	$(GO) build -o bin/tpch ./cmd/tpch
 	$(GO) run ./cmd/bench $(BENCHFLAGS)
 
 bench-compare: ## benchmarks of REF against the working tree, by benchstat

@@ -52,6 +52,7 @@ var floors = map[string][]string{
 	"pipelines/simtest": {"spec", "spec/diag", "spec/option", "sqlplan", "tables", "tables/", "stores", "stores/", "runtime/", "pipelines", "pipelines/"},
 	"cmd/pipelines":     {"pipelines", "pipelines/", "spec/diag"},
 	"cmd/nexmark":       {},
+	"cmd/tpch":          {},
 	"cmd/bench":         {},
 }
 

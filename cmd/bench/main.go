@@ -12,23 +12,29 @@ import (
 
 type bench struct {
 	bin, nexmark, dir string
+	tpch              string
+	scale             float64
 	runs              int
 	small, large      int64
 	epochsLarge       int
 	only              string
 	peer              string
+	spill             int64
 }
 
 func main() {
 	var b bench
 	flag.StringVar(&b.bin, "bin", "bin/pipelines", "the binary to measure")
 	flag.StringVar(&b.nexmark, "nexmark", "bin/nexmark", "the data generator")
+	flag.StringVar(&b.tpch, "tpch", "bin/tpch", "the generator of tables like TPC-H's")
+	flag.Float64Var(&b.scale, "scale", 1, "scale of these tables")
 	flag.StringVar(&b.dir, "dir", "bench-data", "folder for data and projects")
 	flag.IntVar(&b.runs, "runs", 3, "runs of each workload; the median counts")
 	flag.Int64Var(&b.small, "small", 1_000_000, "events of the small size")
 	flag.Int64Var(&b.large, "large", 4_000_000, "events of the large size")
 	flag.IntVar(&b.epochsLarge, "epochs", 1000, "epochs of the larger run of small epochs")
 	flag.StringVar(&b.peer, "peer", "", "a Python with duckdb: W1 is also run by it, in the same minutes")
+	flag.Int64Var(&b.spill, "spill", 0, "rows of 80 bytes that are sorted and joined in a budget of 1 GiB; 125000000 are 10 GB")
 	flag.StringVar(&b.only, "only", "", "only workloads whose name contains this")
 	flag.Parse()
 	if err := b.all(); err != nil {
@@ -39,12 +45,12 @@ func main() {
 
 func (b *bench) all() error {
 	var err error
-	for _, p := range []*string{&b.bin, &b.nexmark, &b.dir} {
+	for _, p := range []*string{&b.bin, &b.nexmark, &b.tpch, &b.dir} {
 		if *p, err = filepath.Abs(*p); err != nil {
 			return err
 		}
 	}
-	for _, f := range []func() error{b.json, b.formats, b.memory, b.start, b.epochs, b.idle, b.validate, b.nexmarkQueries} {
+	for _, f := range []func() error{b.json, b.formats, b.memory, b.start, b.epochs, b.idle, b.validate, b.queries, b.spillQueries, b.nexmarkQueries} {
 		if err := f(); err != nil {
 			return err
 		}

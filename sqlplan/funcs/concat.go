@@ -1,6 +1,7 @@
 package funcs
 
 import (
+	"slices"
 	"strconv"
 
 	"pipelines/tables/column"
@@ -156,6 +157,15 @@ func bindReverse(s *Session, args []Arg) (*Bound, error) {
 	b.Kernel = func(c *Ctx, args []*vector, out *vector) {
 		c.appendRows(out, func(i int, b []byte) []byte {
 			s := args[0].Str(i)
+			if isASCII(s) {
+				b = slices.Grow(b, len(s))
+				at := len(b)
+				b = b[:at+len(s)]
+				for k, c := range s {
+					b[at+len(s)-1-k] = c
+				}
+				return b
+			}
 			for len(s) > 0 {
 				k := len(s) - 1
 				for k > 0 && s[k]&0xc0 == 0x80 {

@@ -24,12 +24,30 @@ func likeFunction(name string, fold bool) *Function {
 		},
 		kernel: func(c *Ctx, args []*vector, out *vector) { likeKernel(c, args, out, fold) },
 	})
+	bind := f.Bind
+	f.Bind = func(s *Session, args []Arg) (*Bound, error) {
+		b, err := bind(s, args)
+		if err == nil && goodPattern(args) {
+			b.CanFail = false // so that it may go below joins
+		}
+		return b, err
+	}
 	return f.printed(func(a []string) string {
 		if fold {
 			return "ilike(" + joinTexts(a[:2]) + ")"
 		}
 		return a[0] + " LIKE " + a[1]
 	})
+}
+
+// goodPattern reports a constant pattern that is well formed.
+func goodPattern(args []Arg) bool {
+	pattern, ok := constString(args[1])
+	escape := `\`
+	if len(args) == 3 {
+		escape, _ = constString(args[2])
+	}
+	return ok && compileLike([]byte(pattern), []byte(escape)).err == nil
 }
 
 // likePattern is a compiled LIKE pattern: literal pieces between runs of %,

@@ -345,6 +345,19 @@ func appendLower(b, s []byte) []byte {
 
 func appendInitcap(b, s []byte) []byte {
 	start := true
+	if isASCII(s) {
+		for _, c := range s {
+			switch {
+			case start && c >= 'a' && c <= 'z':
+				c -= 'a' - 'A'
+			case !start && c >= 'A' && c <= 'Z':
+				c += 'a' - 'A'
+			}
+			start = c == ' '
+			b = append(b, c)
+		}
+		return b
+	}
 	for _, r := range string(s) {
 		if start {
 			r = unicode.ToTitle(r)
@@ -569,6 +582,9 @@ func replaceKernel(c *Ctx, args []*vector, out *vector) {
 type translation struct {
 	from, to string
 	mapping  map[rune]rune // -1 deletes
+	// ascii is the mapping of ASCII characters where they stay such.
+	ascii  [utf8.RuneSelf]int8
+	narrow bool
 }
 
 func translateKernel(c *Ctx, args []*vector, out *vector) {
@@ -580,6 +596,14 @@ func translateKernel(c *Ctx, args []*vector, out *vector) {
 	c.appendRows(out, func(i int, b []byte) []byte {
 		if from, to := args[1].Str(i), args[2].Str(i); t.mapping == nil || string(from) != t.from || string(to) != t.to {
 			t.load(string(from), string(to))
+		}
+		if s := args[0].Str(i); t.narrow && isASCII(s) {
+			for _, x := range s {
+				if m := t.ascii[x]; m >= 0 {
+					b = append(b, byte(m))
+				}
+			}
+			return b
 		}
 		for _, r := range string(args[0].Str(i)) {
 			if m, ok := t.mapping[r]; ok {
@@ -603,6 +627,17 @@ func (t *translation) load(from, to string) {
 		t.mapping[r] = -1
 		if k < len(target) && target[k] != 0 {
 			t.mapping[r] = target[k]
+		}
+	}
+	for x := range t.ascii {
+		t.ascii[x] = int8(x)
+	}
+	t.narrow = true
+	for r, m := range t.mapping {
+		if r < utf8.RuneSelf && m < utf8.RuneSelf {
+			t.ascii[r] = int8(m)
+		} else if r < utf8.RuneSelf {
+			t.narrow = false
 		}
 	}
 }
