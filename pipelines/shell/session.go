@@ -160,7 +160,7 @@ func (r *run) statement(ctx context.Context) *Failure {
 	case sqlplan.DescribeStatement:
 		return r.describe(ctx)
 	case sqlplan.ExplainStatement:
-		return r.explain()
+		return r.explain(ctx)
 	case sqlplan.NoEffectStatement:
 		return r.noEffect(ctx)
 	}
@@ -200,18 +200,27 @@ func (r *run) query(ctx context.Context, q *sqlplan.Query, out Sink) *Failure {
 	return r.execute(ctx, plan, out)
 }
 
-// execute runs a plan.
-func (r *run) execute(ctx context.Context, plan *sqlplan.Plan, out Sink) *Failure {
-	tables := map[string]connector.Bounded{}
+// reads opens what a plan reads.
+func (r *run) reads(plan *sqlplan.Plan) (map[string]connector.Bounded, error) {
+	out := map[string]connector.Bounded{}
 	for _, rel := range relations(plan.Node) {
 		b, err := r.open(rel)
 		if err != nil {
-			return failure(err, r.text)
+			return nil, err
 		}
-		tables[rel.ID] = b
+		out[rel.ID] = b
+	}
+	return out, nil
+}
+
+// execute runs a plan.
+func (r *run) execute(ctx context.Context, plan *sqlplan.Plan, out Sink) *Failure {
+	tables, err := r.reads(plan)
+	if err != nil {
+		return failure(err, r.text)
 	}
 	var mu sync.Mutex // guards out
-	_, err := flow.RunBounded(ctx, flow.BoundedOptions{
+	_, err = flow.RunBounded(ctx, flow.BoundedOptions{
 		Plan: plan.Node, Refine: plan.Refine, Session: r.settings, Tables: tables, Lanes: r.o.Lanes, Pool: r.pool,
 		Budget: r.budget, TempDir: r.o.TempDir, Now: r.o.Now(), Seed: r.o.Now().UnixNano(),
 		Output: func(_ int, b *column.Batch) error {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"pipelines/runtime/flow"
 	"pipelines/sqlplan"
 	"pipelines/sqlplan/logical"
 	"pipelines/tables/schema"
@@ -298,7 +299,7 @@ func (r *run) describeFunction() *Failure {
 	return nil
 }
 
-func (r *run) explain() *Failure {
+func (r *run) explain(ctx context.Context) *Failure {
 	in := r.st.Inner
 	if in.Query == nil {
 		return r.refuse("FEATURE_NOT_AVAILABLE", "EXPLAIN takes a query")
@@ -307,9 +308,13 @@ func (r *run) explain() *Failure {
 	if f != nil {
 		return f
 	}
-	text := "== Physical Plan ==\n" + logical.Explain(plan.Node)
+	node := plan.Node
+	if tables, err := r.reads(plan); err == nil { // as it would run now
+		node = plan.Refine(flow.Facts(ctx, tables))
+	}
+	text := "== Physical Plan ==\n" + logical.Explain(node)
 	if r.st.What != "" && r.st.What != "FORMATTED" {
-		text = "== Analyzed Logical Plan ==\n" + logical.Explain(plan.Bound) + "\n== Optimized Logical Plan ==\n" + logical.Explain(plan.Node)
+		text = "== Analyzed Logical Plan ==\n" + logical.Explain(plan.Bound) + "\n== Optimized Logical Plan ==\n" + logical.Explain(node)
 	}
 	r.rows([]string{"plan"}, [][]string{{text}})
 	return nil

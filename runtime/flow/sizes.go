@@ -34,7 +34,11 @@ func listOnce(tables map[string]connector.Bounded) map[string]connector.Bounded 
 	return out
 }
 
-// facts tells what is known of the relations before they are read.
+// Facts tells what is known of relations before they are read.
+func Facts(ctx context.Context, tables map[string]connector.Bounded) logical.Facts {
+	return facts(ctx, listOnce(tables))
+}
+
 func facts(ctx context.Context, tables map[string]connector.Bounded) logical.Facts {
 	return logical.Facts{Bytes: sizes(ctx, tables), Files: func(id string) []logical.FileFacts {
 		l, ok := tables[id].(*listedOnce)

@@ -150,7 +150,7 @@ func (w *Whole) Describe(splits []connector.Split) []logical.FileFacts {
 	for i, sp := range splits {
 		l := sp.Data.(located)
 		rows, ok := l.file.Rows()
-		if !ok {
+		if !ok || l.file.Err() != nil { // reading it will say why it cannot be
 			rows = -1
 		}
 		exact := l.snapshot.Exact(&l.file)
