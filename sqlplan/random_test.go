@@ -550,8 +550,41 @@ func (g *generator) query() query {
 		q.rows = q.rows[min(offset, len(q.rows)):]
 		q.rows = q.rows[:min(limit, len(q.rows))]
 		q.sql = fmt.Sprintf("SELECT * FROM (%s) ORDER BY ALL LIMIT %d OFFSET %d", q.sql, limit, offset)
+	case 2:
+		return g.firstRows(q, n)
 	}
 	return q
+}
+
+// firstRows keeps the first rows of each value of the first column, by a rank
+// over the other columns.
+func (g *generator) firstRows(q query, n int) query {
+	names := []string{"c0", "c1", "c2"}[:n]
+	by := append([]string{}, names[1:]...)
+	if len(by) == 0 {
+		by = names
+	}
+	kind, first := []string{"row_number", "rank", "dense_rank"}[g.r.IntN(3)], int64(1+g.r.IntN(3))
+	out := query{sql: fmt.Sprintf("SELECT * FROM (SELECT *, %s() OVER (PARTITION BY c0 ORDER BY %s) AS rk FROM (%s)) WHERE rk <= %d", kind, strings.Join(by, ", "), q.sql, first)}
+	rows := append([]tuple(nil), q.rows...)
+	sort.SliceStable(rows, func(i, k int) bool { return before(rows[i], rows[k]) })
+	var number, rank, dense int64
+	for i, r := range rows {
+		switch {
+		case i == 0 || r[0] != rows[i-1][0]:
+			number, rank, dense = 1, 1, 1
+		default:
+			number++
+			if before(rows[i-1], r) {
+				rank, dense = number, dense+1
+			}
+		}
+		rk := map[string]int64{"row_number": number, "rank": rank, "dense_rank": dense}[kind]
+		if rk <= first {
+			out.rows = append(out.rows, append(append(tuple(nil), r...), rk))
+		}
+	}
+	return out
 }
 
 // before is the order of ORDER BY ALL: nulls first.

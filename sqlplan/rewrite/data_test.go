@@ -78,14 +78,18 @@ func steps(t *testing.T, sql string, off map[string]bool) ([]step, error) {
 	if list.HasErrors() {
 		t.Fatal(list.Render())
 	}
-	session := &funcs.Session{ANSI: true}
+	var names []string
+	for r := range off {
+		names = append(names, r)
+	}
+	session := &funcs.Session{ANSI: true, Conf: map[string]string{rewrite.ExcludedRules: strings.Join(names, ", ")}}
 	b := bind.New(text, tables{}, bind.Options{Session: session})
 	n, list := b.Query(q)
 	if n == nil {
 		t.Fatal(list.Render())
 	}
 	var out []step
-	opts := rewrite.Options{Session: session, Off: off, FirstID: b.NextID(), Facts: facts, Trace: func(rule string, before, after logical.Node) {
+	opts := rewrite.Options{Session: session, FirstID: b.NextID(), Facts: facts, Trace: func(rule string, before, after logical.Node) {
 		out = append(out, step{rule, logical.Explain(before), logical.Explain(after)})
 	}}
 	n, err := rewrite.Run(n, opts)

@@ -1,6 +1,8 @@
 package rewrite
 
 import (
+	"strings"
+
 	"pipelines/sqlplan/funcs"
 	"pipelines/sqlplan/logical"
 )
@@ -18,6 +20,10 @@ type Options struct {
 	// Facts is what is known of the data, for Refine.
 	Facts logical.Facts
 }
+
+// ExcludedRules is the setting that names rules, with commas between them,
+// which are not to run.
+const ExcludedRules = "spark.sql.optimizer.excludedRules"
 
 // Context is what a rule may use.
 type Context struct {
@@ -55,8 +61,9 @@ func Refine(n logical.Node, opts Options) logical.Node {
 }
 
 func apply(c *Context, n logical.Node, opts Options, late bool) logical.Node {
+	excluded := excludedRules(opts.Session)
 	for _, r := range rules {
-		if r.Late != late || opts.Off[r.Name] && !r.Needed {
+		if r.Late != late || (opts.Off[r.Name] || excluded[r.Name]) && !r.Needed {
 			continue
 		}
 		before := n
@@ -67,6 +74,19 @@ func apply(c *Context, n logical.Node, opts Options, late bool) logical.Node {
 		}
 	}
 	return n
+}
+
+// excludedRules reads the session's setting. As in Spark, names of no rule are
+// nothing to it.
+func excludedRules(s *funcs.Session) map[string]bool {
+	if s == nil || s.Conf[ExcludedRules] == "" {
+		return nil
+	}
+	out := map[string]bool{}
+	for _, name := range strings.Split(s.Conf[ExcludedRules], ",") {
+		out[strings.ToLower(strings.TrimSpace(name))] = true
+	}
+	return out
 }
 
 // check panics when a rule has changed what the plan gives.
