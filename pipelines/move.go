@@ -206,6 +206,19 @@ func renameFlow(rec *catalog.Record, m *move, was, now string) {
 	delete(rec.Flows, was)
 	delete(rec.Extra, retired+was)
 	m.Flows[now] = was
+	if text := rec.Extra[keyedKey]; text != "" {
+		rec.Extra[keyedKey] = keyedBy(text, was, now)
+	}
+}
+
+// keyedBy is the text of a keyedRecord after its flow was renamed.
+func keyedBy(text, was, now string) string {
+	var keyed keyedRecord
+	if json.Unmarshal([]byte(text), &keyed) != nil || keyed.Flow != was {
+		return text
+	}
+	keyed.Flow = now
+	return keyed.text()
 }
 
 // details says in a dry run what is moved.
@@ -297,7 +310,7 @@ func (u *update) begin(ctx context.Context, rec *catalog.Record, m *move) error 
 		if !exists(path) {
 			continue
 		}
-		if err := checkpoint.Rename(path, rec.Name.String(), name, nil); err != nil {
+		if err := checkpoint.Rename(path, checkpoint.Renaming{Dataset: rec.Name.String(), Flow: name, Sink: func(meaning string) string { return keyedBy(meaning, m.was(name), name) }}); err != nil {
 			return err
 		}
 	}
@@ -394,7 +407,7 @@ func (u *update) moveReaders(ctx context.Context) error {
 			if !exists(path) {
 				continue
 			}
-			if err := checkpoint.Rename(path, "", "", ids); err != nil {
+			if err := checkpoint.Rename(path, checkpoint.Renaming{Sources: ids}); err != nil {
 				return err
 			}
 		}

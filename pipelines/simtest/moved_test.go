@@ -225,3 +225,31 @@ func dryRun(t *testing.T, dir string) string {
 	}
 	return out
 }
+
+// TestMovedKeyed renames tables that are kept by key: what was deleted stays
+// deleted when an older change comes late.
+func TestMovedKeyed(t *testing.T) {
+	for _, c := range []struct{ kind, want string }{
+		{"scd_type: 1", `[2 "y" 5]`},
+		{"scd_type: 2", `[1 "a" 1 1 3 2 "x" 2 2 5 2 "y" 5 5 null]`},
+	} {
+		doc := func(name string) string {
+			return "streaming_tables:\n  - name: " + name + "\n    auto_cdc: {source: raw, keys: [id], sequence_by: seq, apply_as_deletes: \"op = 'D'\", except_columns: [op], " + c.kind + "}\n"
+		}
+		const columns = "id BIGINT, v STRING, seq BIGINT, op STRING"
+		dir := project(t, columns, doc("a"))
+		put(t, dir, "landing/1.json", "{\"id\":1,\"v\":\"a\",\"seq\":1,\"op\":\"U\"}\n{\"id\":1,\"seq\":3,\"op\":\"D\"}\n{\"id\":2,\"v\":\"x\",\"seq\":2,\"op\":\"U\"}\n")
+		run(t, dir, pipelines.RunOptions{})
+		document(t, dir, columns, strings.Replace(doc("b"), "\n    auto", "\n    moved_from: a\n    auto", 1))
+		put(t, dir, "landing/2.json", "{\"id\":2,\"v\":\"y\",\"seq\":5,\"op\":\"U\"}\n")
+		run(t, dir, pipelines.RunOptions{})
+		document(t, dir, columns, doc("b"))
+		if c.kind == "scd_type: 1" {
+			put(t, dir, "landing/3.json", "{\"id\":1,\"v\":\"late\",\"seq\":2,\"op\":\"U\"}\n")
+		}
+		run(t, dir, pipelines.RunOptions{})
+		if got := fmt.Sprint(rows(t, dir, "a")); got != c.want {
+			t.Errorf("%s: %s", c.kind, got)
+		}
+	}
+}

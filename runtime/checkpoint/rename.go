@@ -11,10 +11,18 @@ import (
 	"pipelines/runtime/stream"
 )
 
-// Rename makes the checkpoint at path that of another dataset and flow ("": as
-// it was) and gives sources their new ids (old to new), in one transaction.
-// What has its new name already stays as it is.
-func Rename(path, dataset, flow string, sources map[string]string) (err error) {
+// Renaming says what Rename changes: the dataset and flow ("": as they were),
+// the ids of sources (old to new), and what the sink's entries mean (nil: as
+// before).
+type Renaming struct {
+	Dataset, Flow string
+	Sources       map[string]string
+	Sink          func(meaning string) string
+}
+
+// Rename changes the names in the checkpoint at path, in one transaction. What
+// has its new name already stays as it is.
+func Rename(path string, r Renaming) (err error) {
 	if _, err := checkFile(path); err != nil {
 		return err
 	}
@@ -25,13 +33,13 @@ func Rename(path, dataset, flow string, sources map[string]string) (err error) {
 	d := &DB{path: path, bolt: db}
 	defer func() { err = errors.Join(err, d.Close()) }()
 	return d.update("rename", func(tx *bolt.Tx) error {
-		if err := renameIdentity(tx, dataset, flow); err != nil {
+		if err := renameIdentity(tx, r.Dataset, r.Flow); err != nil {
 			return err
 		}
-		if err := renameRecords(tx, sources); err != nil {
+		if err := renameRecords(tx, r); err != nil {
 			return err
 		}
-		for old, id := range sources {
+		for old, id := range r.Sources {
 			if err := renameLedger(tx, old, id); err != nil {
 				return err
 			}
@@ -67,16 +75,16 @@ func renameIdentity(tx *bolt.Tx, dataset, flow string) error {
 
 // renameRecords renames the sources of the newest records; older ones are
 // history.
-func renameRecords(tx *bolt.Tx, sources map[string]string) error {
+func renameRecords(tx *bolt.Tx, r Renaming) error {
 	h, err := readHead(tx)
-	if err != nil || len(sources) == 0 {
+	if err != nil || len(r.Sources) == 0 && r.Sink == nil {
 		return err
 	}
 	var in Intent
 	if ok, err := getEpoch(tx.Bucket(bucketIntent), h.intent, &in); err != nil {
 		return err
 	} else if ok {
-		in.renameSources(sources)
+		in.renameSources(r.Sources)
 		if err := putEpoch(tx.Bucket(bucketIntent), in.Epoch, in); err != nil {
 			return err
 		}
@@ -85,7 +93,10 @@ func renameRecords(tx *bolt.Tx, sources map[string]string) error {
 	if ok, err := getEpoch(tx.Bucket(bucketReady), h.prepared, &p); err != nil || !ok {
 		return err
 	}
-	p.renameSources(sources)
+	p.renameSources(r.Sources)
+	if meaning, ok := p.Operators[p.Sink]; ok && r.Sink != nil {
+		p.Operators[p.Sink] = r.Sink(meaning)
+	}
 	return putEpoch(tx.Bucket(bucketReady), p.Epoch, p)
 }
 

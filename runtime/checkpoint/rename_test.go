@@ -25,7 +25,7 @@ func TestRename(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if err := Rename(path, "main.default.b", "", map[string]string{"m.d.t": "m.d.u", "other": "more"}); err != nil {
+		if err := Rename(path, Renaming{Dataset: "main.default.b", Sources: map[string]string{"m.d.t": "m.d.u", "other": "more"}}); err != nil {
 			t.Fatal(err)
 		}
 		db, err = Open(path, Identity{Dataset: "main.default.b", Flow: "a"})
@@ -52,7 +52,7 @@ func TestRename(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := Rename(path, "", "b", nil); err != nil {
+	if err := Rename(path, Renaming{Flow: "b"}); err != nil {
 		t.Fatal(err)
 	}
 	if db, err = Open(path, Identity{Dataset: "main.default.b", Flow: "b"}); err != nil {
