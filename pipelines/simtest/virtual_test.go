@@ -167,7 +167,7 @@ func TestVirtualWake(t *testing.T) {
 // TestVirtualIntervals: tables commit at most once a second, views are made
 // anew at most every ten, and both reach the newest rows.
 func TestVirtualIntervals(t *testing.T) {
-	dir := project(t, "v BIGINT", liveDoc+"materialized_views:\n  - {name: m, sql: \"SELECT count(*) AS n FROM c\"}\n")
+	dir := project(t, "v BIGINT", liveDoc+"materialized_views:\n  - {name: m, sql: \"SELECT count(*) AS n, sum(v) AS s FROM c\"}\n")
 	put(t, dir, "landing/0.json", `{"v":0}`)
 	synctest.Test(t, func(t *testing.T) {
 		from := time.Now()
@@ -190,7 +190,7 @@ func TestVirtualIntervals(t *testing.T) {
 		}
 		l.end()
 	})
-	want(t, dir, "m", "301")
+	want(t, dir, "m", "301 45150")
 }
 
 // TestVirtualStalledSink: a sink that takes nothing holds up its own flow,
