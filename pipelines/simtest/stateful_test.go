@@ -1,13 +1,10 @@
 package simtest
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -142,62 +139,6 @@ func TestBigState(t *testing.T) {
 	}
 	run(t, dir, pipelines.RunOptions{})
 	compare(t, "big state", rows(t, dir, "out"), wanted)
-}
-
-// TestDamagedState: state files that are gone, cut or changed are refused.
-func TestDamagedState(t *testing.T) {
-	build := func() (string, []string) {
-		s := &statefulCase{statefulPlans[3].doc, nil}
-		for f := range 3 {
-			var b strings.Builder
-			for i := range 4000 {
-				fmt.Fprintf(&b, `{"id":%d,"k":"a"}`+"\n", f*4000+i)
-			}
-			s.files = append(s.files, b.String())
-		}
-		dir := s.build(t)
-		run(t, dir, pipelines.RunOptions{})
-		found, err := filepath.Glob(filepath.Join(filepath.Dir(checkpointFile(t, dir, "out")), "state", "*"))
-		if err != nil || len(found) == 0 {
-			t.Fatalf("no state files: %v", err)
-		}
-		put(t, dir, "landing/more.json", `{"id":1,"k":"a"}`)
-		return dir, found
-	}
-	for name, damage := range map[string]func(path string, text []byte) error{
-		"gone":    func(path string, _ []byte) error { return os.Remove(path) },
-		"empty":   func(path string, _ []byte) error { return os.WriteFile(path, nil, 0o600) },
-		"cut":     func(path string, text []byte) error { return os.WriteFile(path, text[:len(text)*2/3], 0o600) },
-		"flipped": func(path string, text []byte) error { text[len(text)/2] ^= 4; return os.WriteFile(path, text, 0o600) },
-		"zeros":   func(path string, text []byte) error { return os.WriteFile(path, make([]byte, len(text)), 0o600) },
-		"longer":  func(path string, text []byte) error { return os.WriteFile(path, append(text, text...), 0o600) },
-	} {
-		dir, found := build()
-		text, err := os.ReadFile(found[0])
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := damage(found[0], bytes.Clone(text)); err != nil {
-			t.Fatal(err)
-		}
-		res, err := runIn(dir, pipelines.RunOptions{})
-		if err == nil {
-			err = failures(res)
-		}
-		if err == nil && name != "longer" || err != nil && !strings.Contains(err.Error(), "--full-refresh out") {
-			t.Errorf("%s: %v", name, err)
-		}
-		if got := rows(t, dir, "out"); len(got) != 12000 {
-			t.Errorf("%s: %d rows", name, len(got))
-		}
-		if err := os.WriteFile(found[0], text, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		run(t, dir, pipelines.RunOptions{}) // the copy is back
-		if got := rows(t, dir, "out"); len(got) != 12000 {
-			t.Errorf("%s: %d rows after the copy was put back", name, len(got))
-		}
-	}
 }
 
 // TestPendingNoData crashes between the last rows and the epoch that only
