@@ -13,7 +13,7 @@ import (
 // files that its checkpoint needs are in it: state files are removed only when
 // no record names them any more.
 func TestB27(t *testing.T) {
-	s := &statefulCase{statefulPlans[3].doc, manyKeys(12, 3000)}
+	s := &statefulCase{statefulPlans[4].doc, manyKeys(12, 3000)}
 	dir := s.build(t)
 	copies := folder(t)
 	var taken []string

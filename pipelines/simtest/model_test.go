@@ -166,11 +166,59 @@ type mepoch struct {
 	lates       int
 }
 
+// msum is what an aggregation keeps of a group: rows, the sum and the distinct
+// values of v.
+type msum struct {
+	n    int64
+	sum  num
+	vals map[int64]bool
+}
+
+func (s *msum) add(r mrow) {
+	s.n++
+	s.sum = s.sum.plus(r.v)
+	if r.v.set {
+		s.note(r.v.n)
+	}
+}
+
+func (s *msum) note(v int64) {
+	if s.vals == nil {
+		s.vals = map[int64]bool{}
+	}
+	s.vals[v] = true
+}
+
+func (s *msum) merge(o *msum) {
+	s.n += o.n
+	s.sum = s.sum.plus(o.sum)
+	for v := range o.vals {
+		s.note(v)
+	}
+}
+
+// row is the group's result: the number of rows, or of distinct values.
+func (s *msum) row(distinct bool, k string, ts int64) mrow {
+	n := s.n
+	if distinct {
+		n = int64(len(s.vals))
+	}
+	return mrow{id: num{n, true}, k: k, v: s.sum, ts: num{ts, true}}
+}
+
+func counted(distinct bool) string {
+	if distinct {
+		return "count(DISTINCT v)"
+	}
+	return "count(*)"
+}
+
 // mwindow counts and sums by window and k; append mode (O-01 to O-03, O-31).
 type mwindow struct {
 	size, slide int64
 	update      bool // emits what was touched instead (O-30)
-	groups      map[mgroup]*mrow
+	distinct    bool
+	groups      map[mgroup]*msum
 }
 
 type mgroup struct {
@@ -184,14 +232,14 @@ func (w *mwindow) sql(in []string) string {
 		spec += fmt.Sprintf(", '%d seconds'", w.slide/second)
 	}
 	if w.update {
-		return "SELECT count(*) AS id, k, sum(v) AS v, window.end AS ts FROM " + in[0] + " GROUP BY window(ts, " + spec + "), k"
+		return "SELECT " + counted(w.distinct) + " AS id, k, sum(v) AS v, window.end AS ts FROM " + in[0] + " GROUP BY window(ts, " + spec + "), k"
 	}
-	return "SELECT id, k, v, window_time(w) AS ts FROM (SELECT window AS w, k, count(*) AS id, sum(v) AS v FROM " + in[0] + " GROUP BY window(ts, " + spec + "), k)"
+	return "SELECT id, k, v, window_time(w) AS ts FROM (SELECT window AS w, k, " + counted(w.distinct) + " AS id, sum(v) AS v FROM " + in[0] + " GROUP BY window(ts, " + spec + "), k)"
 }
 
 func (w *mwindow) push(in [][]mrow, late, evict int64, lates *int) (out []mrow) {
 	if w.groups == nil {
-		w.groups = map[mgroup]*mrow{}
+		w.groups = map[mgroup]*msum{}
 	}
 	touched := map[mgroup]bool{}
 	for _, r := range in[0] {
@@ -207,11 +255,9 @@ func (w *mwindow) push(in [][]mrow, late, evict int64, lates *int) (out []mrow) 
 				continue
 			}
 			if w.groups[g] == nil {
-				w.groups[g] = &mrow{id: num{0, true}, k: r.k, ts: num{g.end, true}}
+				w.groups[g] = &msum{}
 			}
-			x := w.groups[g]
-			x.id.n++
-			x.v = x.v.plus(r.v)
+			w.groups[g].add(r)
 			touched[g] = true
 		}
 	}
@@ -219,11 +265,9 @@ func (w *mwindow) push(in [][]mrow, late, evict int64, lates *int) (out []mrow) 
 		closed := g.end <= evict
 		switch {
 		case w.update && touched[g]:
-			out = append(out, *x)
+			out = append(out, x.row(w.distinct, g.k, g.end))
 		case !w.update && closed:
-			r := *x
-			r.ts.n-- // window_time
-			out = append(out, r)
+			out = append(out, x.row(w.distinct, g.k, g.end-1)) // window_time
 		}
 		if closed {
 			delete(w.groups, g)
@@ -237,17 +281,17 @@ func (w *mwindow) water(m int64) int64 { return m }
 // msession is O-20 to O-23.
 type msession struct {
 	gap      int64
+	distinct bool
 	sessions map[string][]*msess
 }
 
 type msess struct {
 	start, end int64
-	n          int64
-	sum        num
+	msum
 }
 
 func (s *msession) sql(in []string) string {
-	return fmt.Sprintf("SELECT id, k, v, window_time(w) AS ts FROM (SELECT session_window AS w, k, count(*) AS id, sum(v) AS v FROM %s GROUP BY session_window(ts, '%d seconds'), k)", in[0], s.gap/second)
+	return fmt.Sprintf("SELECT id, k, v, window_time(w) AS ts FROM (SELECT session_window AS w, k, %s AS id, sum(v) AS v FROM %s GROUP BY session_window(ts, '%d seconds'), k)", counted(s.distinct), in[0], s.gap/second)
 }
 
 func (s *msession) push(in [][]mrow, late, evict int64, lates *int) (out []mrow) {
@@ -258,7 +302,8 @@ func (s *msession) push(in [][]mrow, late, evict int64, lates *int) (out []mrow)
 		if !r.ts.set {
 			continue
 		}
-		x := &msess{start: r.ts.n, end: r.ts.n + s.gap, n: 1, sum: r.v}
+		x := &msess{start: r.ts.n, end: r.ts.n + s.gap}
+		x.add(r)
 		if x.end <= late {
 			*lates++
 			continue
@@ -271,7 +316,8 @@ func (s *msession) push(in [][]mrow, late, evict int64, lates *int) (out []mrow)
 			merged, rest = false, nil
 			for _, y := range s.sessions[r.k] {
 				if y.start <= x.end && x.start <= y.end {
-					x.start, x.end, x.n, x.sum = min(x.start, y.start), max(x.end, y.end), x.n+y.n, x.sum.plus(y.sum)
+					x.start, x.end = min(x.start, y.start), max(x.end, y.end)
+					x.merge(&y.msum)
 					merged = true
 				} else {
 					rest = append(rest, y)
@@ -284,7 +330,7 @@ func (s *msession) push(in [][]mrow, late, evict int64, lates *int) (out []mrow)
 	for k, list := range s.sessions {
 		s.sessions[k] = slices.DeleteFunc(list, func(x *msess) bool {
 			if x.end <= evict {
-				out = append(out, mrow{id: num{x.n, true}, k: k, v: x.sum, ts: num{x.end - 1, true}})
+				out = append(out, x.row(s.distinct, k, x.end-1))
 			}
 			return x.end <= evict
 		})

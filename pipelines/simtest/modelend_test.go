@@ -114,27 +114,36 @@ func (j *mjoin) water(w int64) int64 {
 }
 
 // mgrouped counts and sums by k in update mode, without a time.
-type mgrouped struct{ groups map[string]*mrow }
+type mgrouped struct {
+	distinct bool
+	groups   map[string]*mgroupedRow
+}
+
+type mgroupedRow struct {
+	msum
+	most num
+}
 
 func (g *mgrouped) sql(in []string) string {
-	return "SELECT count(*) AS id, k, sum(v) AS v, max(ts) AS ts FROM " + in[0] + " GROUP BY k"
+	return "SELECT " + counted(g.distinct) + " AS id, k, sum(v) AS v, max(ts) AS ts FROM " + in[0] + " GROUP BY k"
 }
 
 func (g *mgrouped) push(in [][]mrow, _, _ int64, _ *int) (out []mrow) {
 	if g.groups == nil {
-		g.groups = map[string]*mrow{}
+		g.groups = map[string]*mgroupedRow{}
 	}
 	for _, r := range in[0] {
 		if g.groups[r.k] == nil {
-			g.groups[r.k] = &mrow{id: num{0, true}, k: r.k}
+			g.groups[r.k] = &mgroupedRow{}
 		}
 		x := g.groups[r.k]
-		x.id.n++
-		x.v = x.v.plus(r.v)
-		if r.ts.compare(x.ts) > 0 {
-			x.ts = r.ts
+		x.add(r)
+		if r.ts.compare(x.most) > 0 {
+			x.most = r.ts
 		}
-		out = append(out, *x)
+		now := x.row(g.distinct, r.k, 0)
+		now.ts = x.most
+		out = append(out, now)
 	}
 	return out
 }

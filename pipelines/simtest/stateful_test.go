@@ -17,6 +17,7 @@ var statefulPlans = []struct{ name, doc string }{
 	{"window", streaming("SELECT window.start AS s, k, count(*) AS n, sum(v) AS t, min(v) AS lo, max(id) AS hi, avg(v) AS a FROM STREAM(raw) WATERMARK ts DELAY OF INTERVAL 5 SECONDS GROUP BY window(ts, '10 seconds'), k")},
 	{"sliding", streaming("SELECT window.start AS s, count(id) AS n, stddev(v) AS d FROM STREAM(raw) WATERMARK ts DELAY OF INTERVAL 2 SECONDS GROUP BY window(ts, '10 seconds', '5 seconds')")},
 	{"session", streaming("SELECT session_window.start AS s, session_window.end AS e, k, count(*) AS n FROM STREAM(raw) WATERMARK ts DELAY OF INTERVAL 5 SECONDS GROUP BY session_window(ts, '2 seconds'), k")},
+	{"distinct", "streaming_tables:\n  - name: out\n    output_mode: update\n    keys: [k]\n    sql: SELECT k, count(DISTINCT id) AS n, count(DISTINCT id) FILTER (WHERE v > 9) AS m, sum(DISTINCT v) AS t FROM STREAM(raw) GROUP BY k\n"},
 	{"dedup", "streaming_tables:\n  - name: out\n    deduplicate: {keys: [id]}\n    sql: SELECT id, k FROM STREAM(raw)\n"},
 	{"dedup within", "streaming_tables:\n  - name: out\n    deduplicate: {keys: [id], within_watermark: true}\n    sql: SELECT id, ts FROM STREAM(raw) WATERMARK ts DELAY OF INTERVAL 4 SECONDS\n"},
 	{"join", streaming("SELECT a.id AS a, b.id AS b, a.v AS v FROM (SELECT * FROM STREAM(raw) WATERMARK ts DELAY OF INTERVAL 3 SECONDS WHERE k = 'a') a LEFT JOIN (SELECT * FROM STREAM(raw) WATERMARK ts DELAY OF INTERVAL 3 SECONDS WHERE k <> 'a') b ON a.v = b.v AND b.ts BETWEEN a.ts - INTERVAL 4 SECONDS AND a.ts + INTERVAL 4 SECONDS")},
@@ -116,7 +117,7 @@ func stopAfter(t *testing.T, dir string, epochs int, o pipelines.RunOptions) {
 // TestBigState has more state than fits into a record, over many epochs, with
 // kills.
 func TestBigState(t *testing.T) {
-	s := &statefulCase{statefulPlans[3].doc, nil}
+	s := &statefulCase{statefulPlans[4].doc, nil}
 	seen := map[string]bool{}
 	var wanted []string
 	for f := range 14 {

@@ -54,10 +54,10 @@ func newStateWorld(t *testing.T, seed uint64) *stateWorld {
 		w.root = w.over(&mtop{}, w.added(w.r.IntN(3)))
 	case end == 1:
 		w.keys = []string{"k"}
-		w.root = w.over(&mgrouped{}, w.source())
+		w.root = w.over(&mgrouped{distinct: w.r.IntN(2) == 0}, w.source())
 	default:
 		w.keys = []string{"k", "ts"}
-		w.root = w.over(&mwindow{size: 10 * second, slide: []int64{5, 10}[w.r.IntN(2)] * second, update: true}, w.source())
+		w.root = w.over(&mwindow{size: 10 * second, slide: []int64{5, 10}[w.r.IntN(2)] * second, update: true, distinct: w.r.IntN(2) == 0}, w.source())
 	}
 	w.table.keys = w.keys
 	w.root.each(func(n *mnode) {
@@ -90,11 +90,11 @@ func (w *stateWorld) random(depth int) *mnode {
 	size := []int64{5, 10, 20}[w.r.IntN(3)] * second
 	switch w.r.IntN(8) {
 	case 0:
-		return w.over(&mwindow{size: size, slide: size}, w.random(depth-1))
+		return w.over(&mwindow{size: size, slide: size, distinct: w.r.IntN(3) == 0}, w.random(depth-1))
 	case 1:
 		return w.over(&mwindow{size: size, slide: size / 5 * (1 + w.r.Int64N(4))}, w.random(depth-1))
 	case 2:
-		return w.over(&msession{gap: size / 5}, w.random(depth-1))
+		return w.over(&msession{gap: size / 5, distinct: w.r.IntN(3) == 0}, w.random(depth-1))
 	case 3:
 		return w.over(&mdistinct{}, w.random(depth-1))
 	case 4:

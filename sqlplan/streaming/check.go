@@ -263,11 +263,6 @@ func (c *checker) node(n logical.Node) {
 	at := place(n)
 	switch n := n.(type) {
 	case *logical.Aggregate:
-		for _, a := range n.Aggs {
-			if a.Distinct {
-				c.fail(a.Place, unsupported, "Distinct aggregations are not supported on streaming DataFrames/Datasets. Consider using approx_count_distinct() instead.")
-			}
-		}
 		if sessionOf(n) != nil && len(n.Groups) < 2 {
 			c.fail(at, "STREAM_FAILED", "Global aggregation with session window in streaming query is not supported.")
 		}

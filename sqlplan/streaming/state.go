@@ -27,6 +27,7 @@ func (c *checker) down(n logical.Node) logical.Node {
 	case *logical.Aggregate:
 		k := *m
 		k.State = c.aggregateState(m)
+		c.warnDistinct(m, k.State)
 		n = &k
 	case *logical.Distinct:
 		k := *m
@@ -202,6 +203,21 @@ func (c *checker) warnDedup(d *logical.Deduplicate, s *logical.StateInfo) {
 	}
 	c.warn(place(d), "The state of this deduplication ("+s.ID+") keeps each key for ever.",
 		"add the event-time column to the keys, or deduplicate within the watermark")
+}
+
+// warnDistinct says when the values of DISTINCT aggregates are kept for ever:
+// they are exact sets in the state, which Spark refuses (O-37).
+func (c *checker) warnDistinct(a *logical.Aggregate, s *logical.StateInfo) {
+	if eventTimeKey(a) >= 0 || c.opts.TTL > 0 {
+		return
+	}
+	for _, x := range a.Aggs {
+		if x.Distinct && !x.Fn.Fn.IgnoresDistinct {
+			c.warn(x.Place, "The state of this aggregation ("+s.ID+") keeps each distinct value of each group for ever.",
+				"group by a window of a column with a watermark, or use approx_count_distinct, whose state has a fixed size")
+			return
+		}
+	}
 }
 
 func attrNames(attrs []logical.Attr) []string {
