@@ -5,7 +5,8 @@
 //
 // Reading order: main.go (flags, data), workload.go (projects and answers),
 // nexmark.go (the queries of testdata/nexmark), measure.go (one run of the
-// binary).
+// binary), sql.go (SQL over Parquet beside DuckDB), spill.go (sorts and joins of
+// more than memory holds).
 //
 // Invariants: a run whose answer is wrong is an error, never a figure. Rates
 // are events per CPU second; "steady" is the difference of two sizes, which

@@ -52,6 +52,10 @@ type joinGraph struct {
 	parts []joinPart
 	conds []logical.Expr // of the joins, those of lower ones first
 	bad   bool
+	// domain is, for a column that equalities tie to others, the size of the
+	// smallest input with such a column: it has no more values than that has
+	// rows.
+	domain map[logical.ColumnID]float64
 }
 
 // joinPart is an input, or a join of some.
@@ -128,14 +132,15 @@ func (g *joinGraph) order(j *logical.Join) logical.Node {
 			conds = append(conds, e)
 		}
 	}
+	g.domains(conds)
 	parts, cost := append([]joinPart(nil), g.parts...), 0.0
 	for len(parts) > 1 {
-		a, b := cheapestPair(parts, conds)
+		a, b := g.cheapestPair(parts, conds)
 		if a < 0 {
 			return nil // something is not connected
 		}
 		var joined joinPart
-		joined, conds = join(parts[a], parts[b], conds)
+		joined, conds = g.join(parts[a], parts[b], conds)
 		cost += joined.size + min(parts[a].size, parts[b].size)
 		parts[a] = joined
 		parts = append(parts[:b], parts[b+1:]...)
@@ -148,15 +153,16 @@ func (g *joinGraph) order(j *logical.Join) logical.Node {
 
 // cheapestPair finds the two parts, the one before the other, that an equality
 // connects and whose join is the smallest; -1 for none.
-func cheapestPair(parts []joinPart, conds []logical.Expr) (a, b int) {
+func (g *joinGraph) cheapestPair(parts []joinPart, conds []logical.Expr) (a, b int) {
 	a, b = -1, -1
 	best, bestBuild := 0.0, 0.0
 	for i := range parts {
 		for k := i + 1; k < len(parts); k++ {
-			if !connected(parts[i].ids, parts[k].ids, conds) {
+			fan := g.fan(parts[i], parts[k], conds)
+			if fan < 0 {
 				continue
 			}
-			size, build := joinedSize(parts[i], parts[k]), min(parts[i].size, parts[k].size)
+			size, build := joinedSize(parts[i], parts[k])*fan, min(parts[i].size, parts[k].size)
 			if a < 0 || size < best || size == best && build < bestBuild {
 				a, b, best, bestBuild = i, k, size, build
 			}
@@ -165,19 +171,62 @@ func cheapestPair(parts []joinPart, conds []logical.Expr) (a, b int) {
 	return a, b
 }
 
-// connected reports an equality between the sides.
-func connected(a, b idSet, conds []logical.Expr) bool {
-	for _, e := range conds {
-		call, ok := e.(*logical.Call)
-		if !ok || len(call.Args) != 2 || call.Fn.Fn == nil || call.Fn.Fn.Name != "=" && call.Fn.Fn.Name != "<=>" {
-			continue
-		}
-		x, y := columnsOf(call.Args[0]), columnsOf(call.Args[1])
-		if len(x) > 0 && len(y) > 0 && (x.within(a) && y.within(b) || x.within(b) && y.within(a)) {
-			return true
+// sides gives the columns of an equality; ok is false for other conditions.
+func sides(e logical.Expr) (x, y idSet, ok bool) {
+	call, isCall := e.(*logical.Call)
+	if !isCall || len(call.Args) != 2 || call.Fn.Fn == nil || call.Fn.Fn.Name != "=" && call.Fn.Fn.Name != "<=>" {
+		return nil, nil, false
+	}
+	x, y = columnsOf(call.Args[0]), columnsOf(call.Args[1])
+	return x, y, len(x) > 0 && len(y) > 0
+}
+
+// domains finds which columns equalities tie together, directly or not.
+func (g *joinGraph) domains(conds []logical.Expr) {
+	g.domain = map[logical.ColumnID]float64{}
+	for _, p := range g.parts {
+		for id := range p.ids {
+			g.domain[id] = p.size / p.kept
 		}
 	}
-	return false
+	for changed := true; changed; {
+		changed = false
+		for _, e := range conds {
+			x, y, ok := sides(e)
+			if !ok || len(x) != 1 || len(y) != 1 {
+				continue
+			}
+			for a := range x {
+				for b := range y {
+					if d := min(g.domain[a], g.domain[b]); d < g.domain[a] || d < g.domain[b] {
+						g.domain[a], g.domain[b], changed = d, d, true
+					}
+				}
+			}
+		}
+	}
+}
+
+// fan guesses how many rows of the smaller side have the same key: below zero
+// when no equality connects the sides. With several equalities the best counts.
+func (g *joinGraph) fan(a, b joinPart, conds []logical.Expr) float64 {
+	small, best := min(a.size/a.kept, b.size/b.kept), -1.0
+	for _, e := range conds {
+		x, y, ok := sides(e)
+		if !ok || !(x.within(a.ids) && y.within(b.ids) || x.within(b.ids) && y.within(a.ids)) {
+			continue
+		}
+		fan := 1.0
+		for id := range x {
+			if len(x) == 1 && len(y) == 1 {
+				fan = max(1, small/max(1, g.domain[id]))
+			}
+		}
+		if best < 0 || fan < best {
+			best = fan
+		}
+	}
+	return best
 }
 
 // joinedSize guesses a join over a key of the smaller side: what its filters
@@ -191,11 +240,12 @@ func joinedSize(a, b joinPart) float64 {
 
 // join joins two parts, the smaller one as the side that is kept, and returns
 // the conditions that are left.
-func join(a, b joinPart, conds []logical.Expr) (joinPart, []logical.Expr) {
+func (g *joinGraph) join(a, b joinPart, conds []logical.Expr) (joinPart, []logical.Expr) {
+	fan := max(1, g.fan(a, b, conds))
 	if a.size < b.size {
 		a, b = b, a
 	}
-	out := joinPart{ids: a.ids.copy(), size: joinedSize(a, b), kept: a.kept * b.kept}
+	out := joinPart{ids: a.ids.copy(), size: joinedSize(a, b) * fan, kept: a.kept * b.kept}
 	for id := range b.ids {
 		out.ids[id] = true
 	}
@@ -228,5 +278,10 @@ func (g *joinGraph) costOf(n logical.Node) (joinPart, float64) {
 	if len(j.LeftKeys) == 0 {
 		size = l.size * max(r.size, 1)
 	}
-	return joinPart{size: size, kept: l.kept * r.kept}, lc + rc + size + min(l.size, r.size)
+	var keys []logical.Expr
+	for i := range j.LeftKeys {
+		keys = append(keys, g.c.call("=", j.LeftKeys[i], j.RightKeys[i]))
+	}
+	size *= max(1, g.fan(l, r, keys))
+	return joinPart{ids: setOf(j.Output()), size: size, kept: l.kept * r.kept}, lc + rc + size + min(l.size, r.size)
 }
