@@ -37,11 +37,13 @@ fuzz: ## each fuzzer for FUZZTIME (5s, or a count such as 10000x)
 	  echo "fuzz $$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$p </dev/null || exit 1; \
 	done
 
-long: ## fuzzers for a minute each, simulations with many seeds, every kill, a million keys, Nexmark over a million events, continuous pipelines for ten minutes
+SPILL ?= 12000000
+long: ## fuzzers for a minute each, simulations with many seeds, SPILL rows of 80 bytes in 1 GiB, every kill, a million keys, Nexmark over a million events, continuous pipelines for ten minutes
 	$(MAKE) fuzz FUZZTIME=60s
 	PIPELINES_SEEDS=500 PIPELINES_KILLS=all PIPELINES_KEYS=1000000 $(GO) test -timeout 90m ./sqlplan ./pipelines/...
 	PIPELINES_NEXMARK=1000000 $(GO) test -timeout 60m ./cmd/nexmark
 	PIPELINES_SOAK=10m $(GO) test -count=1 -timeout 45m -run 'TestSoak|TestIdleCost' -v ./pipelines/simtest
+	$(MAKE) --no-print-directory bench-program BENCHFLAGS="-only spill -spill $(SPILL)"
 
 golden: ## rewrite golden files (read the diff!)
 	$(GO) test $$($(GO) list -f '{{.ImportPath}} {{.TestImports}} {{.XTestImports}}' $(PKGS) | grep cockroachdb/datadriven | cut -d' ' -f1) -args -rewrite
