@@ -346,15 +346,17 @@ func appendLower(b, s []byte) []byte {
 func appendInitcap(b, s []byte) []byte {
 	start := true
 	if isASCII(s) {
-		for _, c := range s {
-			switch {
-			case start && c >= 'a' && c <= 'z':
-				c -= 'a' - 'A'
-			case !start && c >= 'A' && c <= 'Z':
-				c += 'a' - 'A'
+		b = append(b, s...)
+		t := b[len(b)-len(s):]
+		for k, c := range t {
+			lower := c | 0x20
+			if lower-'a' < 26 {
+				if start {
+					lower ^= 0x20
+				}
+				t[k] = lower
 			}
 			start = c == ' '
-			b = append(b, c)
 		}
 		return b
 	}
@@ -598,12 +600,15 @@ func translateKernel(c *Ctx, args []*vector, out *vector) {
 			t.load(string(from), string(to))
 		}
 		if s := args[0].Str(i); t.narrow && isASCII(s) {
+			at := len(b)
+			b = append(b, s...)
 			for _, x := range s {
-				if m := t.ascii[x]; m >= 0 {
-					b = append(b, byte(m))
+				b[at] = byte(t.ascii[x&0x7f])
+				if t.ascii[x&0x7f] >= 0 {
+					at++
 				}
 			}
-			return b
+			return b[:at]
 		}
 		for _, r := range string(args[0].Str(i)) {
 			if m, ok := t.mapping[r]; ok {
