@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/user"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -20,6 +21,7 @@ type sqlFlags struct {
 	text    string
 	file    string
 	output  string
+	outFile string
 	goOn    bool
 	params  []string
 	noSpec  bool
@@ -33,7 +35,8 @@ func (a *app) sqlCommand() *cobra.Command {
 		Use: "sql [-c TEXT | -f FILE]", Short: "run SQL statements against the project's tables, or none",
 		Long: "Runs SQL statements, one after another: queries on the project's tables (their latest version), on files\n" +
 			"(json.`path`, parquet.`path`, csv.`path`, delta.`path`, read_files(...)) and on session views and tables.\n" +
-			"A pipeline's tables are never written from here. Without -c and -f the statements are read from stdin;\n" +
+			"A pipeline's tables are never written from here. --output parquet writes the result of one query as one\n" +
+			"Parquet file, to --output-file or to stdout when that is no terminal. Without -c and -f the statements are read from stdin;\n" +
 			"on a terminal with a prompt, history and completion (Tab).",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -44,7 +47,8 @@ func (a *app) sqlCommand() *cobra.Command {
 	fl := c.Flags()
 	fl.StringVarP(&f.text, "command", "c", "", "the statements")
 	fl.StringVarP(&f.file, "file", "f", "", "a file of statements; - is stdin")
-	fl.StringVar(&f.output, "output", "table", "table, csv, json (one object a statement) or jsonstrings")
+	fl.StringVar(&f.output, "output", "table", "table, csv, json (one object a statement), jsonstrings or parquet")
+	fl.StringVar(&f.outFile, "output-file", "", "write the results to this file, which is replaced when all went well")
 	fl.BoolVar(&f.goOn, "continue-on-error", false, "go on after a failed statement")
 	fl.StringArrayVar(&f.params, "param", nil, "name=value of a parameter of the project (repeatable)")
 	fl.BoolVar(&f.noSpec, "no-project", false, "do not look for a project")
@@ -108,6 +112,9 @@ func (a *app) reader(ctx context.Context, f sqlFlags) (*pipelines.Reader, error)
 
 func (a *app) sql(f sqlFlags) error {
 	interactive := !f.textSet && !f.fileSet && term.IsTerminal(int(os.Stdin.Fd()))
+	if err := f.check(interactive); err != nil {
+		return err
+	}
 	var text *diag.Text
 	if !interactive {
 		var err error
@@ -115,10 +122,45 @@ func (a *app) sql(f sqlFlags) error {
 			return err
 		}
 	}
-	out, err := shell.NewPrinter(shell.Format(f.output), a.stdout, a.stderr)
+	if f.outFile == "" {
+		return a.sqlTo(a.stdout, f, text)
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(f.outFile), "."+filepath.Base(f.outFile)+".*")
+	if err != nil {
+		return &pipelines.EnvironmentError{Err: err}
+	}
+	err = a.sqlTo(tmp, f, text)
+	if e := tmp.Close(); err == nil && e != nil {
+		err = fmt.Errorf("output: %w", e)
+	}
+	if err != nil || a.code != exitOK && !f.goOn {
+		return errors.Join(err, os.Remove(tmp.Name()))
+	}
+	if err := errors.Join(os.Chmod(tmp.Name(), 0o644), os.Rename(tmp.Name(), f.outFile)); err != nil {
+		return &pipelines.EnvironmentError{Err: errors.Join(err, os.Remove(tmp.Name()))}
+	}
+	return nil
+}
+
+// check refuses flags that do not go together.
+func (f sqlFlags) check(interactive bool) error {
+	binary := shell.Format(f.output) == shell.Parquet
+	switch {
+	case interactive && (binary || f.outFile != ""):
+		return usageError{errors.New("--output parquet and --output-file take a script: use -c, -f or stdin")}
+	case binary && f.outFile == "" && term.IsTerminal(int(os.Stdout.Fd())):
+		return usageError{errors.New("--output parquet does not write to a terminal: use --output-file, or send stdout to a file")}
+	}
+	return nil
+}
+
+// sqlTo runs the statements, or those that are typed when there is no text.
+func (a *app) sqlTo(w io.Writer, f sqlFlags, text *diag.Text) error {
+	out, err := shell.NewPrinter(shell.Format(f.output), w, a.stderr)
 	if err != nil {
 		return usageError{err}
 	}
+	interactive := text == nil
 	ctx, stop, code, done := signals(true)
 	defer done()
 	_ = ctx // a query ends at the first signal
@@ -154,10 +196,13 @@ func (a *app) sql(f sqlFlags) error {
 func (a *app) statements(ctx context.Context, s *shell.Session, text *diag.Text, out *shell.Printer, goOn bool) error {
 	text = shell.Substitute(text, s.Settings().Conf)
 	list := shell.Parse(text)
+	if err := out.Check(list); err != nil {
+		return usageError{err}
+	}
 	for i := range list {
 		st := &list[i]
 		out.Begin(i+1, text.Span(st.At).Start.Line, s.Settings())
-		f := s.Run(ctx, st, text, out)
+		f := s.Run(ctx, st, text, out.For(st))
 		if err := out.End(f); err != nil {
 			return fmt.Errorf("output: %w", err)
 		}

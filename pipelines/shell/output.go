@@ -24,10 +24,11 @@ const (
 	CSV         Format = "csv"
 	JSON        Format = "json"
 	JSONStrings Format = "jsonstrings"
+	Parquet     Format = "parquet"
 )
 
 // Formats lists the forms, for help and checks.
-func Formats() []Format { return []Format{Table, CSV, JSON, JSONStrings} }
+func Formats() []Format { return []Format{Table, CSV, JSON, JSONStrings, Parquet} }
 
 // Printer writes results in one form. It is a Sink for one statement at a
 // time, between Begin and End.
@@ -43,6 +44,7 @@ type Printer struct {
 	rows   int
 	cells  [][]string // of the table
 	tables int        // results printed
+	file   *parquetFile
 }
 
 // NewPrinter returns a Printer that writes results to out and, in the forms
@@ -55,7 +57,9 @@ func NewPrinter(form Format, out, errs io.Writer) (*Printer, error) {
 		}
 		return nil, fmt.Errorf("unknown output form %q: use one of %s", form, strings.Join(names, ", "))
 	}
-	return &Printer{form: form, out: bufio.NewWriterSize(out, 1<<16), errors: errs}, nil
+	p := &Printer{form: form, out: bufio.NewWriterSize(out, 1<<16), errors: errs}
+	p.file = &parquetFile{out: p.out}
+	return p, nil
 }
 
 // Begin starts the result of a statement.
@@ -66,6 +70,24 @@ func (p *Printer) Begin(number, line int, settings *sqlplan.Session) {
 	p.buf = p.buf[:0]
 }
 
+// For is where the result of a statement goes: what SET and the like tell is
+// no row of a Parquet file.
+func (p *Printer) For(st *sqlplan.Statement) Sink {
+	if p.form == Parquet && !givesResult(st) {
+		return nowhere{}
+	}
+	return p
+}
+
+// nowhere takes results that nobody asked for.
+type nowhere struct{}
+
+// Columns implements Sink.
+func (nowhere) Columns(schema.Schema) {}
+
+// Rows implements Sink.
+func (nowhere) Rows(*column.Batch) {}
+
 func (p *Printer) isJSON() bool { return p.form == JSON || p.form == JSONStrings }
 
 func (p *Printer) head() {
@@ -75,6 +97,9 @@ func (p *Printer) head() {
 // Columns implements Sink.
 func (p *Printer) Columns(s schema.Schema) {
 	p.schema = s
+	if p.form == Parquet {
+		p.file.begin(s)
+	}
 	if p.form == CSV && len(s.Fields) > 0 {
 		p.csvHead()
 	}
@@ -96,6 +121,10 @@ func (p *Printer) Columns(s schema.Schema) {
 
 // Rows implements Sink.
 func (p *Printer) Rows(b *column.Batch) {
+	if p.form == Parquet {
+		p.file.rows(b)
+		return
+	}
 	if b.Sel != nil {
 		for _, i := range b.Sel {
 			p.row(b, int(i))
@@ -179,6 +208,10 @@ func (p *Printer) End(f *Failure) error {
 		}
 		p.buf = append(p.buf, "]}\n"...)
 		p.write(p.buf)
+	case p.form == Parquet:
+		if err := p.file.finish(); err != nil {
+			return err
+		}
 	case len(p.schema.Fields) == 0:
 	case p.form == CSV:
 		p.write(p.buf)
