@@ -1,6 +1,7 @@
 package sqlplan
 
 import (
+	"slices"
 	"strings"
 
 	"pipelines/sqlplan/funcs"
@@ -25,6 +26,9 @@ func NewSession(s Settings) (*Session, error) {
 	for k, v := range s.Conf {
 		out.Conf[k] = v
 	}
+	if err := checkConf(out.Conf); err != nil {
+		return nil, err
+	}
 	out.ANSI = !strings.EqualFold(out.Conf["spark.sql.ansi.enabled"], "false")
 	out.CaseSensitive = strings.EqualFold(out.Conf["spark.sql.caseSensitive"], "true")
 	name := out.Conf["spark.sql.session.timeZone"]
@@ -38,4 +42,64 @@ func NewSession(s Settings) (*Session, error) {
 	}
 	out.DDL = parseDDL
 	return out.ForZone(loc), nil
+}
+
+// switches are the settings that are true or false.
+var switches = []string{
+	"spark.sql.ansi.enabled", "spark.sql.ansi.doubleQuotedIdentifiers", "spark.sql.caseSensitive",
+	"spark.sql.decimalOperations.allowPrecisionLoss", "spark.sql.groupByAliases", "spark.sql.groupByOrdinal",
+	"spark.sql.orderByOrdinal", "spark.sql.crossJoin.enabled",
+}
+
+// choices are the settings with a few values, the default first; a value
+// behind "!" is one of Spark's that is not available.
+var choices = []struct {
+	key    string
+	values []string
+}{
+	{"spark.sql.mapKeyDedupPolicy", []string{"EXCEPTION", "LAST_WIN"}},
+	{"spark.sql.timestampType", []string{"TIMESTAMP_LTZ", "TIMESTAMP_NTZ"}},
+	{"spark.sql.storeAssignmentPolicy", []string{"ANSI", "!LEGACY", "!STRICT"}},
+	{"spark.sql.legacy.timeParserPolicy", []string{"CORRECTED", "!LEGACY", "!EXCEPTION"}},
+}
+
+// Defaults are the values of settings that are not set, as far as they have
+// one that SQL depends on.
+func Defaults() map[string]string {
+	out := map[string]string{
+		"spark.sql.ansi.enabled": "true", "spark.sql.ansi.doubleQuotedIdentifiers": "false", "spark.sql.caseSensitive": "false",
+		"spark.sql.decimalOperations.allowPrecisionLoss": "true", "spark.sql.groupByAliases": "true", "spark.sql.groupByOrdinal": "true",
+		"spark.sql.orderByOrdinal": "true", "spark.sql.crossJoin.enabled": "true", "spark.sql.session.timeZone": "UTC",
+	}
+	for _, c := range choices {
+		out[c.key] = c.values[0]
+	}
+	return out
+}
+
+// checkConf refuses values that mean nothing, and those that would have to be
+// ignored.
+func checkConf(conf map[string]string) error {
+	for _, key := range switches {
+		v, ok := conf[key]
+		if ok && !strings.EqualFold(v, "true") && !strings.EqualFold(v, "false") {
+			return funcs.NewError("INVALID_CONF_VALUE.TYPE_MISMATCH", "The value '"+v+"' in the config \""+key+"\" is invalid: it should be a boolean.", nil)
+		}
+	}
+	if strings.EqualFold(conf["spark.sql.ansi.doubleQuotedIdentifiers"], "true") {
+		return funcs.NewError("FEATURE_NOT_AVAILABLE", "spark.sql.ansi.doubleQuotedIdentifiers is not available: text in double quotes is a string. Use back quotes.", nil)
+	}
+	for _, c := range choices {
+		v, ok := conf[c.key]
+		upper := strings.ToUpper(v)
+		switch {
+		case !ok || slices.Contains(c.values, upper) && !strings.HasPrefix(v, "!"):
+		case slices.Contains(c.values, "!"+upper):
+			return funcs.NewError("FEATURE_NOT_AVAILABLE", c.key+"="+v+" is not available: only "+c.values[0]+".", nil)
+		default:
+			return funcs.NewError("INVALID_CONF_VALUE.OUT_OF_RANGE_OF_OPTIONS", "The value '"+v+"' in the config \""+c.key+"\" is invalid. It should be one of '"+
+				strings.ReplaceAll(strings.Join(c.values, ", "), "!", "")+"'.", nil)
+		}
+	}
+	return nil
 }

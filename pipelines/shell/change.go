@@ -197,9 +197,8 @@ func (r *run) set() *Failure {
 	case r.st.Key != "":
 		v, ok := r.conf[r.st.Key]
 		if !ok {
-			v = "<undefined>"
-			if r.st.Key == zoneKey {
-				v = "UTC"
+			if v, ok = sqlplan.Defaults()[r.st.Key]; !ok {
+				v = "<undefined>"
 			}
 		}
 		r.rows([]string{"key", "value"}, [][]string{{r.st.Key, v}})

@@ -427,6 +427,7 @@ var codes = [...]CodeInfo{
 	{"CAST_OVERFLOW_IN_TABLE_INSERT", "22003", "A value does not fit the column that it is inserted into."},
 	{"EXPECT_TABLE_NOT_VIEW", "42809", "The statement takes a table, not a view."},
 	{"EXPECT_TABLE_NOT_VIEW.NO_ALTERNATIVE", "", "The statement takes a table, not a view."},
+	{"QUALIFY_REQUIRES_WINDOW_FUNCTION", "42903", "QUALIFY without a window function."},
 	{"INCOMPATIBLE_DATA_FOR_TABLE", "KD000", "Rows do not fit the table that they are inserted into."},
 	{"INCOMPATIBLE_DATA_FOR_TABLE.AMBIGUOUS_COLUMN_NAME", "", "The rows have a column twice."},
 	{"INCOMPATIBLE_DATA_FOR_TABLE.CANNOT_FIND_DATA", "", "The rows lack a field."},

@@ -7,7 +7,6 @@ import (
 	"pipelines/sqlplan/ast"
 	"pipelines/sqlplan/funcs"
 	"pipelines/sqlplan/logical"
-	"pipelines/tables/column"
 	"pipelines/tables/schema"
 )
 
@@ -116,7 +115,7 @@ func (b *Binder) aggCall(e *ast.Call, name string, fn *funcs.Aggregate, v *env) 
 			// percentile_cont(p) WITHIN GROUP (ORDER BY x) is a function of (x, p).
 			args = append([]bound{x}, args...)
 			if key.Descending && len(args) == 2 {
-				args[1] = b.complement(e.Span, args[1])
+				args = append(args, bound{e: boolLiteral(b.at(e.Span), true), text: "true"})
 			}
 		}
 	}
@@ -189,17 +188,6 @@ var picksValue = map[string]bool{
 
 func (b *Binder) noNullTreatment(e *ast.Call, name string) {
 	b.fail(e.Span, "INVALID_SQL_SYNTAX.FUNCTION_WITH_UNSUPPORTED_SYNTAX", "Invalid SQL syntax: The function `%s` does not support IGNORE NULLS.", name)
-}
-
-// complement is 1 - p, for a descending order.
-func (b *Binder) complement(r diag.Range, p bound) bound {
-	one := bound{e: &logical.Literal{At: b.at(r), Value: column.Constant(schema.Of(schema.Float64), 1, 1.0)}, text: "1"}
-	y, ok := b.function(r, "-", []bound{one, p})
-	if !ok {
-		return p
-	}
-	y.text = p.text
-	return y
 }
 
 func (b *Binder) aggArgs(e *ast.Call, name string, v *env) ([]bound, bool) {

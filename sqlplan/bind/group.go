@@ -143,7 +143,7 @@ func (c *core) groupKey(x ast.Expr) []int {
 	v := *c.env
 	v.clause, v.agg, v.win, v.last = "GROUP BY", false, false, c.groupName
 	y, ok := bound{}, false
-	if n, isOrdinal := ordinal(x); isOrdinal {
+	if n, isOrdinal := ordinal(x); isOrdinal && c.b.setting("spark.sql.groupByOrdinal") {
 		y, ok = c.groupPosition(x, n)
 	} else {
 		y, ok = c.b.expr(x, &v)
@@ -191,6 +191,9 @@ func (c *core) groupPosition(x ast.Expr, n int) (bound, bool) {
 
 // groupName resolves a name against the aliases of the select list.
 func (c *core) groupName(parts []ast.Ident) (bound, bool) {
+	if !c.b.setting("spark.sql.groupByAliases") {
+		return bound{}, false
+	}
 	for _, en := range c.list {
 		a, ok := en.x.(*ast.Alias)
 		if !ok || len(a.Names) != 1 || !strings.EqualFold(a.Names[0].Name, parts[0].Name) {

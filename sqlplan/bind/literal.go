@@ -128,12 +128,15 @@ func (b *Binder) typedLiteral(e *ast.TypedLit, at logical.At) (bound, bool) {
 		if d, ok := text.ParseDate(src); ok {
 			return lit(schema.Date, int64(d), "DATE '"+string(text.AppendDate(nil, d))+"'")
 		}
+		if _, ok := text.SpecialDate(src, b.zone(), 0); ok {
+			return b.special(e, schema.Date)
+		}
 		return b.badTyped(e, "DATE")
 	case ast.TimeLit:
 		b.fail(e.Span, "UNSUPPORTED_TIME_TYPE", "The data type TIME is not supported.")
 		return bound{}, false
 	case ast.TimestampNTZLit:
-		if t, ok := text.ParseTimestampNTZ(src, false); ok {
+		if t, ok := text.ParseTimestampNTZ(src, true); ok { // a zone is left out
 			return lit(schema.TimestampNTZ, t, "TIMESTAMP_NTZ '"+string(text.AppendTimestampNTZ(nil, t))+"'")
 		}
 		return b.badTyped(e, "TIMESTAMP_NTZ")
@@ -148,7 +151,19 @@ func (b *Binder) typedLiteral(e *ast.TypedLit, at logical.At) (bound, bool) {
 	if t, ok := text.ParseTimestamp(src, z); ok {
 		return lit(schema.Timestamp, t, "TIMESTAMP '"+string(text.AppendTimestamp(nil, t, z))+"'")
 	}
+	if _, ok := text.SpecialTimestamp(src, z, 0); ok {
+		return b.special(e, schema.Timestamp)
+	}
 	return b.badTyped(e, "TIMESTAMP")
+}
+
+// special binds DATE 'today' and the like, whose value is that of the run.
+func (b *Binder) special(e *ast.TypedLit, k schema.Kind) (bound, bool) {
+	at := b.at(e.Span)
+	word := bound{e: &logical.Literal{At: at, Value: column.Constant(schema.Of(schema.String), 1, e.Value)}, text: e.Value}
+	y, ok := b.castTo(e.Span, word, schema.Of(k), logical.CastANSI)
+	y.text = schema.Of(k).SQL() + " '" + e.Value + "'"
+	return y, ok
 }
 
 func (b *Binder) badTyped(e *ast.TypedLit, kind string) (bound, bool) {

@@ -52,7 +52,7 @@ func sortItems(t *ast.Tail) []ast.SortItem {
 }
 
 func (c *core) bindKey(it ast.SortItem) {
-	if n, ok := ordinal(it.X); ok {
+	if n, ok := ordinal(it.X); ok && c.b.setting("spark.sql.orderByOrdinal") {
 		if n < 1 || n > len(c.items) {
 			c.b.fail(it.X.Range(), "ORDER_BY_POS_OUT_OF_RANGE", "ORDER BY position %d is not in select list (valid range is [1, %d]).", n, len(c.items))
 			c.ok = false
@@ -119,6 +119,9 @@ func (c *core) orderName(parts []ast.Ident) (bound, bool) {
 	}
 	return x, true
 }
+
+// setting reads a switch of the session that is on unless it is set to false.
+func (b *Binder) setting(key string) bool { return !strings.EqualFold(b.session.Conf[key], "false") }
 
 // ordinal recognises an integer literal as a position.
 func ordinal(e ast.Expr) (int, bool) {

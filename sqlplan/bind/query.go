@@ -174,7 +174,7 @@ func (b *Binder) tail(n logical.Node, s *scope, t *ast.Tail, up enclosing) (logi
 		}
 	}
 	for _, it := range sortItems(t) {
-		if i, isPos := ordinal(it.X); isPos {
+		if i, isPos := ordinal(it.X); isPos && b.setting("spark.sql.orderByOrdinal") {
 			if i < 1 || i > len(cols) {
 				b.fail(it.X.Range(), "ORDER_BY_POS_OUT_OF_RANGE", "ORDER BY position %d is not in select list (valid range is [1, %d]).", i, len(cols))
 				ok = false

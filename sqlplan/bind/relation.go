@@ -519,8 +519,12 @@ func (b *Binder) rangeFunc(f *ast.TableFunc) (logical.Node, *scope) {
 		if !ok {
 			return nil, broken
 		}
-		v, ok := b.constant(c)
-		if !ok || v.IsNull(0) {
+		v, err := fold(c, b.session)
+		if err != nil {
+			b.failErr(f.Args[i].Range(), err)
+			return nil, broken
+		}
+		if v == nil || v.IsNull(0) {
 			b.fail(f.Args[i].Range(), "UNEXPECTED_INPUT_TYPE", "The arguments of `range` must be constant numbers.")
 			return nil, broken
 		}

@@ -169,8 +169,22 @@ func (c *core) bindHaving() {
 			v.first = c.outputName
 		}
 		x, ok := c.b.filterCond(c.sel.Qualify, &v)
+		if ok && !hasWindow(x) && !c.windowed() {
+			c.b.fail(c.sel.Qualify.Range(), "QUALIFY_REQUIRES_WINDOW_FUNCTION", "QUALIFY needs a window function, in the select list or in its condition.")
+			ok = false
+		}
 		c.qual, c.ok = x, c.ok && ok
 	}
+}
+
+// windowed reports whether the select list has a window function.
+func (c *core) windowed() bool {
+	for _, it := range c.items {
+		if it.gen == nil && hasWindow(it.e) {
+			return true
+		}
+	}
+	return false
 }
 
 // ungrouped reports a column beside HAVING without GROUP BY.

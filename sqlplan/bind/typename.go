@@ -17,11 +17,12 @@ var typeKinds = map[string]schema.Kind{
 
 // typeName resolves a type as written.
 func (b *Binder) typeName(t ast.TypeName) (schema.Type, bool) {
-	out, d := TypeOf(b.text, t)
-	for _, x := range d {
+	r := typeResolver{text: b.text, ntz: strings.EqualFold(b.session.Conf["spark.sql.timestampType"], "TIMESTAMP_NTZ")}
+	out := r.resolve(t)
+	for _, x := range r.diags {
 		b.report(x)
 	}
-	return out, len(d) == 0
+	return out, len(r.diags) == 0
 }
 
 // TypeOf resolves a type as written in text.
@@ -34,6 +35,7 @@ func TypeOf(text *diag.Text, t ast.TypeName) (schema.Type, diag.List) {
 type typeResolver struct {
 	text  *diag.Text
 	diags diag.List
+	ntz   bool // TIMESTAMP is TIMESTAMP_NTZ
 }
 
 func (r *typeResolver) fail(at diag.Range, code diag.Code, msg string) schema.Type {
@@ -46,6 +48,9 @@ func (r *typeResolver) resolve(t ast.TypeName) schema.Type {
 		return r.fail(t.Span, "FEATURE_NOT_AVAILABLE", "collations other than UTF8_BINARY are not available yet")
 	}
 	if k, ok := typeKinds[t.Name]; ok {
+		if r.ntz && t.Name == "timestamp" {
+			k = schema.TimestampNTZ
+		}
 		return schema.Of(k)
 	}
 	switch t.Name {

@@ -202,6 +202,11 @@ func (b *Binder) frame(e *ast.Call, spec *ast.Window, w *winExpr, v *env) bool {
 			"The lower bound of a window frame must be less than or equal to the upper bound.")
 		return false
 	}
+	if s, e := fr.Start.Offset, fr.End.Offset; s != nil && e != nil && !s.Type().SameShape(e.Type()) {
+		b.fail(spec.Frame.Span, "DATATYPE_MISMATCH.SPECIFIED_WINDOW_FRAME_DIFF_TYPES",
+			"Window frame bounds must have the same type, but they are %q and %q.", s.Type().SQL(), e.Type().SQL())
+		return false
+	}
 	return true
 }
 

@@ -23,6 +23,8 @@ func Foldable(e logical.Expr) bool {
 			for _, p := range x.Params {
 				params[p.ID] = true
 			}
+		case *logical.Cast:
+			ok = ok && (x.Fn == nil || x.Fn.Fn.Volatility == funcs.Immutable)
 		case *logical.Call:
 			ok = ok && (x.Fn.Fn == nil || x.Fn.Fn.Volatility == funcs.Immutable)
 		}

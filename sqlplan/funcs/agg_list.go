@@ -87,13 +87,13 @@ var listAggregates = []*Aggregate{
 		sig: signature{params: []param{pPercentiled, pAny, pBigint}, min: 2}, build: buildPercentile,
 	}),
 	aggregate("percentile_cont", "percentile_cont(percentage) WITHIN GROUP (ORDER BY col)", "Exact percentile, interpolated between values.", aggSpec{
-		sig: signature{params: []param{pPercentiled, pAny}},
+		sig: signature{params: []param{pPercentiled, pAny, pAny}, min: 2},
 		build: func(s *Session, args []Arg, types []schema.Type) (*BoundAggregate, error) {
 			return buildOrderedPercentile("percentile_cont", args, types, false)
 		},
 	}),
 	aggregate("percentile_disc", "percentile_disc(percentage) WITHIN GROUP (ORDER BY col)", "The first value whose share reaches the percentage.", aggSpec{
-		sig: signature{params: []param{pPercentiled, pAny}},
+		sig: signature{params: []param{pPercentiled, pAny, pAny}, min: 2},
 		build: func(s *Session, args []Arg, types []schema.Type) (*BoundAggregate, error) {
 			return buildOrderedPercentile("percentile_disc", args, types, true)
 		},
@@ -297,9 +297,7 @@ func buildOrderedPercentile(name string, args []Arg, types []schema.Type, pick b
 		return nil, err
 	}
 	spec := percentSpec{points: p, array: array, result: percentileType(types[0]), pick: pick}
-	if args[0].Order != nil {
-		spec.descending = args[0].Order.Descending
-	}
+	spec.descending = len(args) == 3 // only the binder gives it
 	return percentileOf(types, []int{0}, spec), nil
 }
 

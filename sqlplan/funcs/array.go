@@ -296,12 +296,43 @@ func insertKernel(c *Ctx, args []*vector, out *vector) {
 	})
 }
 
+// weight is about how many values of eight bytes a row holds.
+func weight(v *vector, i int) int64 {
+	if v.IsNull(i) {
+		return 1
+	}
+	switch v.Type.Kind { //nolint:exhaustive // the others are one value
+	case schema.String, schema.Binary:
+		return 1 + int64(len(v.Str(i)))/8
+	case schema.Array, schema.Map:
+		from, to := v.List(i)
+		n := int64(1)
+		for _, c := range v.Children {
+			if !c.Type.IsNested() && c.Type.Kind != schema.String && c.Type.Kind != schema.Binary {
+				n += int64(to - from)
+				continue
+			}
+			for k := from; k < to; k++ {
+				n += weight(c, k)
+			}
+		}
+		return n
+	case schema.Struct, schema.Variant:
+		n := int64(1)
+		for _, c := range v.Children {
+			n += weight(c, i)
+		}
+		return n
+	}
+	return 1
+}
+
 func repeatKernel(c *Ctx, args []*vector, out *vector) {
 	c.nullWhere(out, args[1])
 	dst := out.Children[0]
 	c.appendLists(out, func(i int) {
 		n := intAt(args[1], i)
-		if int64(dst.Len)+n > maxElements {
+		if int64(dst.Len)+n > maxElements || n > 0 && weight(args[0], args[0].Row(i)) > maxElements/n {
 			c.Fail(out, i, errTooManyElements("array_repeat", n))
 			return
 		}
@@ -357,8 +388,8 @@ func arrayJoinKernel(c *Ctx, args []*vector, out *vector) {
 	elems := args[0].Children[0]
 	c.appendRows(out, func(i int, b []byte) []byte {
 		from, to := args[0].List(i)
-		sep, first := args[1].Str(i), true
-		for k := from; k < to; k++ {
+		sep, first, start := args[1].Str(i), true, len(b)
+		for k := from; k < to && textRoom(b, start) > 0; k++ {
 			null := elems.IsNull(k)
 			if null && len(args) < 3 {
 				continue

@@ -31,11 +31,15 @@ func BindCast(s *Session, arg Arg, to schema.Type, mode CastMode) (*Bound, error
 	if k == nil {
 		return nil, errCast(arg, to, mode)
 	}
-	fails := castFails(from, to)
+	fails, fn := castFails(from, to), castFunction
+	if clock := clockCast(s, arg, to); clock != nil {
+		k, fn = clock, castClockFunction
+	}
 	return &Bound{
-		Fn: castFunction, Args: []schema.Type{from}, Result: to,
-		Nullable: arg.Nullable || fails && mode != CastANSI || from.IsFloat() && to.Kind == schema.Decimal || from.Kind == schema.Variant,
-		CanFail:  fails && mode == CastANSI, Kernel: k,
+		Fn: fn, Args: []schema.Type{from}, Result: to,
+		Nullable: arg.Nullable || fails && mode != CastANSI || from.IsFloat() && to.Kind == schema.Decimal || from.Kind == schema.Variant ||
+			to.Kind == schema.CalendarInterval || from.Kind == schema.Date && mode == CastLegacy,
+		CanFail: fails && (mode == CastANSI || mode == CastLegacy && alwaysStrict(from, to)), Kernel: k,
 		Print: func(args []string) string { return castText(args[0], to, mode) },
 	}, nil
 }
@@ -69,6 +73,7 @@ func errCast(arg Arg, to schema.Type, mode CastMode) *Error {
 			", you can use the functions "+name+" instead.", params)
 	case from.IsInteger() && to.Kind == schema.Binary,
 		from.Kind == schema.Boolean && to.Kind == schema.Timestamp,
+		from.Kind == schema.Date && to.Kind == schema.Boolean,
 		from.Kind == schema.Timestamp && to.Kind == schema.Boolean:
 		params["config"], params["configVal"] = ansiConfig, "'false'"
 		return errMismatch("CAST_WITH_CONF_SUGGESTION", call, base+` with ANSI mode on. If you have to cast `+quoteType(from)+" to "+
@@ -123,10 +128,32 @@ func nestedFails(from, to schema.Type) bool {
 // castKernel returns the kernel of a cast, or nil when there is none.
 func castKernel(s *Session, from, to schema.Type, mode CastMode) Kernel {
 	k := castStrict(s, from, to, mode)
-	if k == nil || mode == CastANSI {
+	if k == nil || mode == CastANSI || mode == CastLegacy && alwaysStrict(from, to) {
 		return k
 	}
 	return tryKernel(k)
+}
+
+// alwaysStrict reports casts that fail with ANSI mode off too, as Spark's do:
+// those to and from year-month and day-time intervals.
+func alwaysStrict(from, to schema.Type) bool {
+	interval := func(t schema.Type) bool {
+		return t.Kind == schema.YearMonthInterval || t.Kind == schema.DayTimeInterval
+	}
+	switch {
+	case from.Kind != to.Kind || !from.IsNested():
+		return interval(to) || interval(from) && to.IsNumeric()
+	case from.Kind == schema.Array:
+		return alwaysStrict(*from.Elem, *to.Elem)
+	case from.Kind == schema.Map:
+		return alwaysStrict(*from.Key, *to.Key) || alwaysStrict(*from.Elem, *to.Elem)
+	}
+	for i := range min(len(from.Fields), len(to.Fields)) {
+		if alwaysStrict(from.Fields[i].Type, to.Fields[i].Type) {
+			return true
+		}
+	}
+	return false
 }
 
 func castStrict(s *Session, from, to schema.Type, mode CastMode) Kernel {

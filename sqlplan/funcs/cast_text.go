@@ -206,7 +206,8 @@ func castFromString(s *Session, to schema.Type, mode CastMode) Kernel {
 			if v, ok := text.ParseTimestampNTZ(b, true); ok {
 				return v, true
 			}
-			return text.SpecialTimestamp(b, s.zone(), 0)
+			v, ok := text.SpecialTimestamp(b, s.zone(), 7*text.MicrosPerDay)
+			return v, ok && v == 0
 		})
 	case schema.YearMonthInterval, schema.DayTimeInterval, schema.CalendarInterval:
 		return stringToInterval(to)
@@ -272,7 +273,8 @@ func stringToDate(s *Session, to schema.Type) Kernel {
 		c.live(o, func(i int) {
 			v, ok := text.ParseDate(in.Str(i))
 			if !ok {
-				v, ok = text.SpecialDate(in.Str(i), zone, c.Now)
+				v, ok = text.SpecialDate(in.Str(i), zone, 7*text.MicrosPerDay)
+				ok = ok && v == 0 // epoch; the others only as constants
 			}
 			if !ok {
 				c.failInput(o, i, in, to)
@@ -290,7 +292,8 @@ func stringToTimestamp(s *Session, to schema.Type) Kernel {
 		c.live(o, func(i int) {
 			v, ok := text.ParseTimestampAt(in.Str(i), zone, c.Now)
 			if !ok {
-				v, ok = text.SpecialTimestamp(in.Str(i), zone, c.Now)
+				v, ok = text.SpecialTimestamp(in.Str(i), zone, 7*text.MicrosPerDay)
+				ok = ok && v == 0 // epoch; the others only as constants
 			}
 			if !ok {
 				c.failInput(o, i, in, to)
@@ -312,8 +315,11 @@ func stringToInterval(to schema.Type) Kernel {
 			case schema.DayTimeInterval:
 				o.I64[i], st = text.ParseDayTime(in.Str(i), to.From, to.To)
 			default:
-				var v text.Interval
-				v, st = text.ParseInterval(in.Str(i))
+				v, ok := text.ParseInterval(in.Str(i))
+				if ok != text.IntervalOK { // Spark gives null in both modes
+					o.SetNull(i)
+					return
+				}
 				o.Children[0].I32[i], o.Children[1].I32[i], o.Children[2].I64[i] = v.Months, v.Days, v.Micros
 			}
 			if st != text.IntervalOK {

@@ -18,6 +18,9 @@ func castFromTime(s *Session, from, to schema.Type, mode CastMode) Kernel {
 		case schema.TimestampNTZ:
 			return unary(i32s, i64s, func(d int32) int64 { return int64(d) * text.MicrosPerDay })
 		}
+		if mode == CastLegacy && (to.IsNumeric() || to.Kind == schema.Boolean) { // Spark has the cast, and it gives nothing
+			return func(c *Ctx, _ []*vector, out *vector) { c.Each(out.SetNull) }
+		}
 	case schema.TimestampNTZ:
 		switch to.Kind {
 		case schema.Date:
@@ -59,7 +62,7 @@ func castTimestampNumber(from, to schema.Type, mode CastMode) Kernel {
 	seconds := func(lo, hi int64) func(int64) (int64, *Error) {
 		return func(m int64) (int64, *Error) {
 			v := floorDiv(m, text.MicrosPerSecond)
-			if (v < lo || v > hi) && mode != CastLegacy {
+			if v < lo || v > hi {
 				return 0, errCastOverflow("TIMESTAMP '"+string(text.AppendTimestampNTZ(nil, m))+"'", from, to)
 			}
 			return v, nil

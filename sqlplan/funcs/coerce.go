@@ -69,7 +69,7 @@ func decimalFor(t schema.Type) schema.Type {
 // decimalForArg is decimalFor, where an integer literal counts with its own
 // digits.
 func decimalForArg(a Arg) schema.Type {
-	if !a.Literal || a.Const == nil || a.Const.IsNull(0) || !a.Type.IsInteger() {
+	if !a.Literal || a.Const == nil || a.Const.IsNull(0) || !a.Type.IsInteger() || a.Type.Kind == schema.Int8 { // Spark forgets TINYINT here
 		return decimalFor(a.Type)
 	}
 	n, digits := intAt(a.Const, 0), 1

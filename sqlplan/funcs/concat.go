@@ -113,7 +113,11 @@ func appendJoined(b, sep []byte, v *vector, i int, first bool) ([]byte, bool) {
 	if v.IsNull(i) {
 		return b, first
 	}
+	start := len(b)
 	add := func(s []byte) {
+		if textRoom(b, start) <= 0 {
+			return
+		}
 		if !first {
 			b = append(b, sep...)
 		}

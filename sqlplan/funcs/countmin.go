@@ -47,6 +47,9 @@ func buildCountMin(_ *Session, args []Arg, types []schema.Type) (*BoundAggregate
 	if !(num[2] > 0 && num[2] < 1) {
 		return nil, errValueRange(call, "confidence", "(0.0, 1.0)", args[2].Text)
 	}
+	if cells := 2 / num[1] * -math.Log(1-num[2]) / math.Ln2; cells > maxElements>>2 {
+		return nil, errTooManyElements("count_min_sketch", int64(min(cells, 1<<62)))
+	}
 	b := collector(tBinary, []int{0}, types, func(_ *Ctx, st *States, g int32, out *vector) {
 		s := newCountMin(num[1], num[2], int64(num[3]))
 		st.Lists[0].Each(g, s.add)

@@ -18,6 +18,9 @@ func bindDecimal(s *Session, op arithOp, b *Bound, l, r Arg) *Bound {
 		b.Result = tBigint
 	default:
 		b.Result = decimalResult(op.name, lt, rt)
+		if s.conf("spark.sql.decimalOperations.allowPrecisionLoss", "true") == "false" {
+			b.Result = exactDecimalResult(op.name, lt, rt)
+		}
 	}
 	b.Kernel = decimalKernel(s, op, lt, rt, b.Result)
 	if (op.name == "+" || op.name == "-" || op.name == "*") && b.Result.Precision < maxPrecision {
@@ -40,6 +43,27 @@ func decimalResult(op string, l, r schema.Type) schema.Type {
 	}
 	scale := max(l.Scale, r.Scale)
 	return boundedDecimal(max(l.Precision-l.Scale, r.Precision-r.Scale)+scale+1, scale)
+}
+
+// exactDecimalResult is the type of a decimal operation that may not lose
+// fraction digits: what needs more than 38 digits fails instead.
+func exactDecimalResult(op string, l, r schema.Type) schema.Type {
+	cut := func(p, s int) schema.Type { return schema.DecimalOf(min(p, maxPrecision), min(s, maxPrecision)) }
+	scale := max(l.Scale, r.Scale)
+	switch op {
+	case "*":
+		return cut(l.Precision+r.Precision+1, l.Scale+r.Scale)
+	case "/":
+		whole, fraction := min(maxPrecision, l.Precision-l.Scale+r.Scale), min(maxPrecision, max(6, l.Scale+r.Precision+1))
+		if over := whole + fraction - maxPrecision; over > 0 {
+			fraction -= over/2 + 1
+			whole = maxPrecision - fraction
+		}
+		return cut(whole+fraction, fraction)
+	case "%", "pmod":
+		return cut(min(l.Precision-l.Scale, r.Precision-r.Scale)+scale, scale)
+	}
+	return cut(max(l.Precision-l.Scale, r.Precision-r.Scale)+scale+1, scale)
 }
 
 func decimalKernel(s *Session, op arithOp, l, r, t schema.Type) Kernel {

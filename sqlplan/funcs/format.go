@@ -71,7 +71,9 @@ func parseFormat(s string) (out []verb, ok bool) {
 		v.width = max(digits(), 0)
 		if i < len(s) && s[i] == '.' {
 			i++
-			v.precision = digits()
+			if v.precision = digits(); v.precision > maxText {
+				return nil, false
+			}
 		}
 		if i >= len(s) {
 			return nil, false
@@ -131,6 +133,7 @@ func appendPadded(b []byte, s string, v verb) []byte {
 	if pad <= 0 {
 		return append(b, s...)
 	}
+	pad = min(pad, textRoom(b, len(b))) // appendRows refuses what is larger
 	switch {
 	case has(v, '-'):
 		b = append(b, s...)
@@ -310,6 +313,10 @@ func bindFormatNumber(s *Session, args []Arg) (*Bound, error) {
 					return b
 				} else {
 					hi = lo
+				}
+				if hi > maxText {
+					c.Fail(out, i, errTextSize(int64(hi)))
+					return b
 				}
 				return append(b, formatNumber(args[0], args[0].Row(i), lo, hi, group)...)
 			})

@@ -134,13 +134,18 @@ func bindStack(s *Session, args []Arg) (*BoundGenerator, error) {
 	if n < 1 {
 		return nil, errValueRange(call, "n", "(0, 2147483647]", intLiteral(n, tInt))
 	}
+	if n > maxElements>>4 {
+		return nil, errTooManyElements("stack", n)
+	}
 	width := (len(args) - 1 + int(n) - 1) / int(n)
 	b := &BoundGenerator{Args: []schema.Type{args[0].Type}}
 	for col := range width {
 		t := tVoid
 		for k := 1 + col; k < len(args); k += width {
-			var ok bool
-			if t, ok = CommonType(s, t, args[k].Type); !ok {
+			switch x := args[k].Type; {
+			case t.Kind == schema.Void:
+				t = x
+			case x.Kind != schema.Void && !x.SameShape(t):
 				return nil, errMismatch("STACK_COLUMN_DIFF_TYPES", call, "The data type of the column ("+intLiteral(int64(col), tInt)+") do not have the same type.", nil)
 			}
 		}

@@ -166,7 +166,11 @@ func hashValue(h hasher, v *vector, i int, seed int64) int64 {
 		for k := from; k < to; k++ {
 			seed = hashValue(h, v.Children[0], k, seed)
 		}
-	case schema.Struct, schema.Variant, schema.CalendarInterval:
+	case schema.CalendarInterval: // microseconds, days, months
+		for k := len(v.Children) - 1; k >= 0; k-- {
+			seed = hashValue(h, v.Children[k], i, seed)
+		}
+	case schema.Struct, schema.Variant:
 		for _, c := range v.Children {
 			seed = hashValue(h, c, i, seed)
 		}

@@ -247,6 +247,9 @@ func randstrFunction() *Function {
 		if n < 0 {
 			return nil, errValueRange(callText("randstr", args), "length", "[0, 2147483647]", intLiteral(n, tInt))
 		}
+		if n > maxText {
+			return nil, errTextSize(n)
+		}
 		seed := int64(0)
 		b := &Bound{Args: []schema.Type{args[0].Type}, Result: tString, Nulls: NullAware}
 		if len(args) == 2 {

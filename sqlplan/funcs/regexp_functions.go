@@ -242,12 +242,12 @@ func regexpReplace(c *Ctx, args []*vector, out *vector) {
 		if rep := args[2].Str(i); !r.tmpl.ready || r.tmpl.text != string(rep) {
 			r.tmpl = parseReplacement(string(rep), r.m.groups())
 		}
-		last, bad := 0, false
+		last, bad, start := 0, false, len(b)
 		r.m.all(s, func(at []int) bool {
 			if at[0] < from {
 				return true
 			}
-			if bad = r.tmpl.bad; bad {
+			if bad = r.tmpl.bad; bad || textRoom(b, start) <= 0 {
 				return false
 			}
 			b = append(b, s[last:at[0]]...)

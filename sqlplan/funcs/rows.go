@@ -1,6 +1,9 @@
 package funcs
 
 import (
+	"slices"
+	"strconv"
+
 	"pipelines/tables/column"
 	"pipelines/tables/schema"
 )
@@ -48,14 +51,57 @@ func (c *Ctx) live(out *vector, f func(i int)) {
 	}
 }
 
+// Limits of texts: the bytes of one value, and of a column of one batch, whose
+// offsets hold 31 bits.
+const (
+	maxText  = 1 << 28
+	maxTexts = 1 << 30
+)
+
+// textRoom is how many bytes a function may still append for a row that begins
+// at start; what it appends beyond fails the row in appendRows.
+func textRoom(b []byte, start int) int { return min(maxText-(len(b)-start), maxTexts-len(b)) + 1 }
+
+// repeatText appends s n times, or fails the row when that is too much.
+func (c *Ctx) repeatText(out *vector, i int, b, s []byte, n int64) []byte {
+	if len(s) == 0 || n <= 0 {
+		return b
+	}
+	if n > int64(maxText/len(s)) {
+		c.Fail(out, i, errTextSize(n))
+		return b
+	}
+	b = slices.Grow(b, int(n)*len(s))
+	for range n {
+		b = append(b, s...)
+	}
+	return b
+}
+
+func errTextSize(n int64) *Error {
+	return NewError("COLLECTION_SIZE_LIMIT_EXCEEDED.FUNCTION", "Can't create a text of "+strconv.FormatInt(n, 10)+" bytes or more: the limit is "+
+		strconv.Itoa(maxText)+" bytes for a value, and "+strconv.Itoa(maxTexts)+" for the values of a batch.", map[string]string{"numberOfElements": strconv.FormatInt(n, 10)})
+}
+
 // appendRows fills a string or binary vector: f appends the bytes of one row
 // to b and returns it. Rows outside the selection and null rows stay empty.
+//
+// A text that is too large, by itself or with the others of the batch, fails
+// its row.
 func (c *Ctx) appendRows(out *vector, f func(i int, b []byte) []byte) {
 	out.Offsets, out.Bytes = out.Offsets[:1], out.Bytes[:0]
+	add := func(i int) {
+		start := len(out.Bytes)
+		out.Bytes = f(i, out.Bytes)
+		if n := len(out.Bytes); n > maxTexts || n-start > maxText {
+			out.Bytes = out.Bytes[:start]
+			c.Fail(out, i, errTextSize(int64(n-start)))
+		}
+	}
 	if c.Sel == nil {
 		for i := range c.Rows {
 			if out.Nulls == nil || !out.Nulls.Get(i) {
-				out.Bytes = f(i, out.Bytes)
+				add(i)
 			}
 			out.Offsets = append(out.Offsets, int32(len(out.Bytes)))
 		}
@@ -66,7 +112,7 @@ func (c *Ctx) appendRows(out *vector, f func(i int, b []byte) []byte) {
 				out.Offsets = append(out.Offsets, int32(len(out.Bytes)))
 			}
 			if !out.Nulls.Get(int(i)) {
-				out.Bytes = f(int(i), out.Bytes)
+				add(int(i))
 			}
 			out.Offsets = append(out.Offsets, int32(len(out.Bytes)))
 			at = i + 1

@@ -135,6 +135,16 @@ func (s span) sign() int {
 	return 1
 }
 
+// sequenceGuess is about how many elements a sequence of times has.
+func sequenceGuess(start, stop int64, step span) int64 {
+	const month = 30.0 * text.MicrosPerDay
+	size := float64(step.months)*float64(month) + float64(step.days)*float64(text.MicrosPerDay) + float64(step.micros)
+	if size == 0 {
+		return 1
+	}
+	return int64(min(max((float64(stop)-float64(start))/size, 0), 1<<62))
+}
+
 // after returns the wall clock n spans after local, without the micros.
 func (s span) after(local, n int64) int64 {
 	day, ofDay := text.SplitMicros(local)
@@ -167,6 +177,10 @@ func sequenceTimes(c *Ctx, args []*vector, out *vector) {
 		if sign == 0 && start != stop || sign > 0 && start > stop || sign < 0 && start < stop {
 			c.Fail(out, i, errSequence(strconv.FormatInt(start, 10), strconv.FormatInt(stop, 10),
 				string(text.AppendInterval(nil, text.Interval{Months: int32(step.months), Days: int32(step.days), Micros: step.micros}))))
+			return
+		}
+		if n := sequenceGuess(start, stop, step); n > 2*maxElements {
+			c.Fail(out, i, errTooManyElements("sequence", n))
 			return
 		}
 		local := start

@@ -127,26 +127,17 @@ var stringFunctions = []*Function{
 	padFunction("lpad", true).example("SELECT lpad('5', 3, '0')", "005"),
 	padFunction("rpad", false).example("SELECT rpad('5', 3, '0')", "500"),
 	define("repeat", "string", "repeat(str, n)", "The string n times.", signature{
-		params: []param{pString, pInt}, result: tString,
+		params: []param{pString, pInt}, result: tString, canFail: true,
 		kernel: func(c *Ctx, args []*vector, out *vector) {
 			c.appendRows(out, func(i int, b []byte) []byte {
-				s := args[0].Str(i)
-				for range args[1].I32[args[1].Row(i)] {
-					b = append(b, s...)
-				}
-				return b
+				return c.repeatText(out, i, b, args[0].Str(i), int64(args[1].I32[args[1].Row(i)]))
 			})
 		},
 	}).example("SELECT repeat('ab', 2)", "abab"),
 	define("space", "string", "space(n)", "A string of n blanks.", signature{
-		params: []param{pInt}, result: tString,
+		params: []param{pInt}, result: tString, canFail: true,
 		kernel: func(c *Ctx, args []*vector, out *vector) {
-			c.appendRows(out, func(i int, b []byte) []byte {
-				for range args[0].I32[i] {
-					b = append(b, ' ')
-				}
-				return b
-			})
+			c.appendRows(out, func(i int, b []byte) []byte { return c.repeatText(out, i, b, []byte{' '}, int64(args[0].I32[i])) })
 		},
 	}).example("SELECT concat(space(2), '1')", "  1"),
 	define("instr", "string", "instr(str, substr)", "Position of the first occurrence, from 1; 0 when there is none.", signature{
@@ -498,13 +489,17 @@ func padFunction(name string, left bool) *Function {
 				return tString
 			}
 			return types[0]
-		},
+		}, canFail: true,
 		kernel: func(c *Ctx, args []*vector, out *vector) {
 			v := args[0]
 			c.appendRows(out, func(i int, b []byte) []byte {
 				n, have := int64(args[1].I32[args[1].Row(i)]), chars(v, i)
 				if n <= have {
 					return appendSlice(b, v, i, 0, n)
+				}
+				if n > maxText {
+					c.Fail(out, i, errTextSize(n))
+					return b
 				}
 				pad := []byte(" ")
 				if v.Type.Kind == schema.Binary {
@@ -569,9 +564,10 @@ func replaceKernel(c *Ctx, args []*vector, out *vector) {
 		if len(args) == 3 {
 			with = args[2].Str(i)
 		}
+		start := len(b)
 		for {
 			at := bytes.Index(s, old)
-			if at < 0 {
+			if at < 0 || textRoom(b, start) <= 0 {
 				return append(b, s...)
 			}
 			b = append(append(b, s[:at]...), with...)

@@ -127,6 +127,9 @@ func Volatility(e Expr) funcs.Volatility {
 		if c, ok := x.(*Call); ok && c.Fn.Fn != nil {
 			v = max(v, c.Fn.Fn.Volatility)
 		}
+		if c, ok := x.(*Cast); ok && c.Fn != nil {
+			v = max(v, c.Fn.Fn.Volatility)
+		}
 		return v < funcs.Volatile
 	})
 	return v
