@@ -51,8 +51,8 @@ golden: ## rewrite golden files (read the diff!)
 generate: ## run go generate
 	$(GO) generate $(PKGS)
 
-docs: ## rewrite the generated pages: docs/spec.md, docs/sql.md, the printed parts of docs/architecture.md, README's package map
-	PIPELINES_REWRITE=1 $(GO) test -count=1 -run 'TestSpecPage|TestSQLPage|TestPackageMap|TestArchitecturePage' ./pipelines
+docs: ## rewrite the generated pages: docs/spec.md, docs/sql.md, docs/functions.md, the printed parts of docs/architecture.md, README's package map
+	PIPELINES_REWRITE=1 $(GO) test -count=1 -run 'TestSpecPage|TestSQLPage|TestFunctionsPage|TestPackageMap|TestArchitecturePage' ./pipelines
 
 lint: ## gofmt, vet and the pinned linters
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || (gofmt -l $$(git ls-files '*.go'); exit 1)

@@ -17,4 +17,8 @@ PIPELINES_QUERIES=${PIPELINES_QUERIES_FILE:-100} PIPELINES_QUERIES_OUT=$queries 
 failed=0
 $venv/bin/python docs/integration/oracles.py --bin "$bin" --file "$queries" "$@" || failed=1
 $venv/bin/python docs/integration/run.py --bin "$bin" "$@" || failed=1
+case " $* " in
+*" --no-spark "*) ;;
+*) $venv/bin/python docs/integration/dialect.py --bin "$bin" docs/integration/dialect/*.sql || failed=1 ;;
+esac
 exit $failed

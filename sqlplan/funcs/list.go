@@ -11,7 +11,7 @@ var (
 		arithmeticFunctions, comparisonFunctions, stringFunctions, concatFunctions, mathFunctions,
 		conditionalFunctions, likeFunctions, regexpFunctions, datetimeFunctions, datetimeTextFunctions, bitwiseFunctions, hashFunctions, nestedFunctions, arrayFunctions, arraySetFunctions, sequenceFunctions, mapFunctions, lambdaFunctions, lambdaMapFunctions, datetimeMakeFunctions, aesFunctions, javaFunctions, jsonFunctions, csvFunctions, variantFunctions, miscFunctions, encodeFunctions, urlFunctions, formatFunctions, numberFormatFunctions, bitmapFunctions,
 	}
-	aggregateLists = [][]*Aggregate{basicAggregates, statAggregates, listAggregates, distinctAggregates, bitmapAggregates, histogramAggregates, sketchAggregates, variantAggregates}
+	aggregateLists = [][]*Aggregate{basicAggregates, statAggregates, listAggregates, distinctAggregates, bitmapAggregates, histogramAggregates, sketchAggregates, variantAggregates, topAggregates}
 	generatorLists = [][]*Generator{generators, nestedGenerators}
 	windowLists    = [][]*WindowFunction{windowFunctions}
 )

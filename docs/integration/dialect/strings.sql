@@ -1,0 +1,87 @@
+SELECT length('héllo') AS a, char_length('日本') AS b, octet_length('日本') AS c, bit_length('é') AS d, len(X'0102') AS e, length('ab  ') AS f;
+SELECT upper('straße') AS a, lower('ÀÉ') AS b, initcap('hello wORLD foo-bar') AS c, ucase('x') AS d, lcase('Y') AS e, reverse('añb') AS f, reverse(array(1,2,3)) AS g;
+SELECT substring('Spark SQL', 5) AS a, substring('Spark SQL', -3) AS b, substring('Spark SQL', 5, 1) AS c, substr('Spark', 0, 2) AS d, substring('Spark' FROM 2 FOR 3) AS e, substr('Spark', -10, 7) AS f, substring('Spark', 2, -1) AS g, substring(X'010203', 2) AS h;
+SELECT left('Spark', 3) AS a, right('Spark', 3) AS b, left('Spark', -1) AS c, right('Spark', 0) AS d, right('ab', 5) AS e;
+SELECT trim('  x ') AS a, ltrim('  x') AS b, rtrim('x  ') AS c, btrim('xxhixx', 'x') AS d, trim(BOTH 'xy' FROM 'xyhiyx') AS e, trim(LEADING 'x' FROM 'xxhix') AS f, trim(TRAILING FROM 'hi  ') AS g, ltrim('ab', 'abcc') AS h, rtrim('c', 'abcc') AS i, trim('	x
+') AS j;
+SELECT lpad('hi', 5, '?') AS a, rpad('hi', 5, 'ab') AS b, lpad('hi', 1, '?') AS c, lpad('hi', 5) AS d, rpad('hi', -1, 'x') AS e, lpad('hi', 5, '') AS f, lpad(X'0102', 4, X'05') AS g, rpad(X'0102', 4) AS h;
+SELECT repeat('ab', 3) AS a, repeat('ab', 0) AS b, repeat('ab', -1) AS c, space(3) || 'x' AS d, concat('a', 1, true, NULL) AS e, concat('a', 1, true) AS f, concat() AS g, concat_ws(',', 'a', NULL, array('b', NULL, 'c')) AS h, concat_ws(NULL, 'a') AS i, concat_ws(',') AS j;
+SELECT instr('Spark SQL', 'SQL') AS a, locate('a', 'banana', 3) AS b, position('a' IN 'banana') AS c, position('a', 'banana', 5) AS d, locate('x', 'banana') AS e, locate('', 'banana') AS f, instr('abc', '') AS g, charindex('a', 'banana', 4) AS h, locate('a', 'banana', 0) AS i;
+SELECT replace('ABCabc', 'abc', 'DEF') AS a, replace('ABCabc', 'abc') AS b, replace('aaa', '', 'x') AS c, translate('AaBbCc', 'abc', '12') AS d, overlay('Spark SQL' PLACING '_' FROM 6) AS e, overlay('Spark SQL' PLACING 'tructured' FROM 2 FOR 4) AS f, overlay('Spark SQL', 'CORE', 7, 0) AS g, overlay(X'010203' PLACING X'ff' FROM 2) AS h;
+SELECT split('one,two,,three', ',') AS a, split('oneAtwoBthreeC', '[ABC]') AS b, split('oneAtwoBthreeC', '[ABC]', 2) AS c, split('abc', '') AS d, split('a,b,', ',', -1) AS e, split('', ',') AS f, split_part('11.12.13', '.', 3) AS g, split_part('11.12.13', '.', -1) AS h, split_part('11.12.13', '.', 5) AS i, split_part('abc', '', 1) AS j;
+SELECT split_part('11.12.13', '.', 0);
+SELECT substring_index('www.apache.org', '.', 2) AS a, substring_index('www.apache.org', '.', -2) AS b, substring_index('www', 'x', 1) AS c, substring_index('a.b', '.', 0) AS d, find_in_set('ab', 'abc,b,ab,c,def') AS e, find_in_set('a,b', 'a,b') AS f, find_in_set('', 'a,,b') AS g;
+SELECT ascii('A') AS a, ascii('') AS b, ascii('é') AS c, chr(65) AS d, char(256) AS e, char(-1) AS f, chr(233) AS g, chr(0) = '\0' AS h;
+SELECT base64('Spark SQL') AS a, unbase64('U3BhcmsgU1FM') AS b, string(unbase64('U3BhcmsgU1FM')) AS c, hex('Spark') AS d, hex(255) AS e, hex(-1) AS f, hex(X'1F') AS g, unhex('537061726B') AS h, string(unhex('537')) AS i, unhex('GG') AS j, bin(13) AS k, bin(-13) AS l;
+SELECT unbase64('!!');
+SELECT encode('abc', 'utf-8') AS a, encode('é', 'UTF-16BE') AS b, decode(encode('abc', 'UTF-16'), 'UTF-16') AS c, decode(X'E9', 'ISO-8859-1') AS d, encode('a', 'US-ASCII') AS e, encode('é', 'ISO-8859-1') AS f;
+SELECT encode('é', 'US-ASCII');
+SELECT encode('abc', 'FOO');
+SELECT decode(X'FF', 'utf-8');
+SELECT decode(2, 1, 'Southlake', 2, 'San Francisco', 'Non domestic') AS a, decode(6, 1, 'a') AS b, decode(NULL, NULL, 'n', 'x') AS c;
+SELECT to_binary('abc', 'utf-8') AS a, to_binary('616263', 'hex') AS b, to_binary('YWJj', 'base64') AS c, try_to_binary('a!', 'base64') AS d, try_to_binary('xyz', 'hex') AS e;
+SELECT to_binary('xyz', 'hex');
+SELECT to_binary('xyz', 'foo');
+SELECT format_string('Hello %s %d %5.2f|%-5s|%05d|%x|%,d|%e|%c|%b|%%', 'World', 100, 3.14159D, 'ab', 42, 255, 1234567, 12345.678D, 'x', true) AS a, printf('%2$s %1$s', 'a', 'b') AS b;
+SELECT format_string('%d', 'x');
+SELECT format_string('%s');
+SELECT format_number(1234567.891, 2) AS a, format_number(0, 2) AS b, format_number(-1234.5, 0) AS c, format_number(12332.123456, '##################.###') AS d, format_number(1234, -1) AS e, format_number(CAST('NaN' AS DOUBLE), 2) AS f;
+SELECT to_number('$12,345.67', '$99,999.99') AS a, to_number('-12', 'S99') AS b, to_number('12.3', '99.9') AS c, to_number('<12>', '99PR') AS d, to_number('12-', '99MI') AS e, try_to_number('abc', '999') AS f, to_number('0012', '0000') AS g;
+SELECT to_number('abc', '999');
+SELECT to_number('12', 'abc');
+SELECT to_char(454, '999') AS a, to_char(454.00, '000D00') AS b, to_char(12454, '99G999') AS c, to_char(78.12, '$99.99') AS d, to_char(-12454.8, '99G999D9S') AS e, to_char(DATE '2020-01-02', 'yyyy') AS f, to_varchar(1, '9') AS g, to_char(X'41', 'utf-8') AS h, to_char(X'41', 'hex') AS i;
+SELECT to_char(12345, '999') AS a, to_char(1.5, '9') AS b, to_char(-5, '9') AS d;
+SELECT soundex('Miller') AS a, soundex('') AS b, soundex('123') AS c, levenshtein('kitten', 'sitting') AS d, levenshtein('kitten', 'sitting', 2) AS e, levenshtein('', 'abc') AS f;
+SELECT 'abc' LIKE 'a%' AS a, 'a_c' LIKE 'a\\_c' AS b, 'abc' LIKE '_b_' AS c, 'a%c' LIKE 'a#%c' ESCAPE '#' AS d, 'ABC' ILIKE 'a%' AS e, 'abc' NOT LIKE 'x%' AS f, NULL LIKE 'a' AS g, 'a
+b' LIKE 'a%b' AS h, '' LIKE '' AS i, '' LIKE '%' AS j;
+SELECT 'abc' LIKE 'a\\bc';
+SELECT 'abc' LIKE 'abc\\';
+SELECT 'abc' LIKE ANY ('x%', 'a%') AS a, 'abc' LIKE ALL ('a%', '%c') AS b, 'abc' NOT LIKE ANY ('a%', 'x%') AS c, 'abc' NOT LIKE ALL ('y%', 'x%') AS d, 'abc' ILIKE SOME ('A%') AS e, 'abc' LIKE ANY ('x%', NULL) AS f;
+SELECT 'abc' RLIKE 'b' AS a, 'abc' REGEXP '^b' AS b, regexp_like('Hello', '(?i)hello') AS c, regexp('a.c', 'a\\.c') AS d, rlike('%SystemDrive%\\Users', '%SystemDrive%\\\\Users.*') AS e, 'x' NOT RLIKE 'x' AS f;
+SELECT regexp_extract('100-200', '(\\d+)-(\\d+)', 1) AS a, regexp_extract('100-200', '(\\d+)-(\\d+)') AS b, regexp_extract('100-200', '(\\d+)-(\\d+)', 0) AS c, regexp_extract('abc', '(\\d+)', 1) AS d, regexp_extract_all('100-200, 300-400', '(\\d+)-(\\d+)', 1) AS e, regexp_extract('ac', '(a)(b)?(c)', 2) AS f;
+SELECT regexp_extract('100-200', '(\\d+)', 2);
+SELECT regexp_extract('100-200', '(', 1);
+SELECT regexp_replace('100-200', '(\\d+)', 'num') AS a, regexp_replace('100-200', '(\\d+)-(\\d+)', '$2-$1') AS b, regexp_replace('abcabc', 'b', 'X', 4) AS c, regexp_replace('a.b', '\\.', '\\$') AS e, regexp_replace('abc', '(?<n>b)', '[${n}]') AS f;
+SELECT regexp_replace('abc', 'b', '$1');
+SELECT regexp_replace('abc', 'b', 'x', 0);
+SELECT regexp_count('Steven Jones and Stephen Smith', 'Ste(v|ph)en') AS a, regexp_substr('Steven Jones', 'J\\w+') AS b, regexp_instr('user@spark.apache.org', '@[^.]*') AS c, regexp_instr('abc', 'x') AS d, regexp_substr('a', 'x') AS e, regexp_count('aaa', '') AS f;
+SELECT regexp_like('a', '\\p{Alpha}') AS a, regexp_like('é', '\\p{L}') AS b, regexp_like('aab', 'a{2}b') AS c, regexp_like('tab	', '\\t') AS d, regexp_like('x', '[a-z&&[^x]]') AS e, regexp_like('foobar', 'foo(?=bar)') AS f, regexp_like('abab', '(ab)\\1') AS g, regexp_like('aB', '\\p{Lower}\\p{Upper}') AS h;
+SELECT regexp_like('a1', '^\\w\\d$') AS a, regexp_like('a
+b', '^b$') AS b, regexp_like('a
+b', '(?m)^b$') AS c, regexp_like('a
+b', 'a.b') AS d, regexp_like('a
+b', '(?s)a.b') AS e, regexp_like('a+b', '\\Qa+b\\E') AS g, regexp_like('a', '\\x61') AS h, regexp_like('é', '\\w') AS i, regexp_like('aaa', 'a++') AS j, regexp_like('aaa', '(?>a+)') AS k;
+SELECT startswith('Spark', 'Sp') AS a, endswith('Spark', 'rk') AS b, contains('Spark', 'par') AS c, startswith(X'0102', X'01') AS d, contains('a', NULL) AS e, startswith('', '') AS f;
+SELECT sentences('Hi there! Good morning.') AS a, str_to_map('a:1,b:2,c:3', ',', ':') AS b, str_to_map('a') AS c, str_to_map('a=1&b=2', '&', '=') AS d;
+SELECT elt(1, 'scala', 'java') AS a, elt(2, 'a', 1) AS b;
+SELECT elt(3, 'a', 'b');
+SELECT field('b', 'a', 'b') AS a;
+SELECT md5('Spark') AS a, sha1('Spark') AS b, sha('Spark') AS c, sha2('Spark', 256) AS d, sha2('Spark', 0) AS e, sha2('Spark', 512) AS f, crc32('Spark') AS g, sha2('Spark', 100) AS h, hash('Spark', 1) AS i, xxhash64('Spark', array(123), 2) AS j, hash(NULL) AS k, hash(map('a', 1)) AS l;
+SELECT mask('abcd-EFGH-8765-4321') AS a, mask('abcd-EFGH-8765', 'Q') AS b, mask('AbCD123-@$#', 'Q', 'q', 'd', 'o') AS c, mask('AbCD123-@$#', NULL, 'q', NULL, 'o') AS d, mask(NULL) AS e, mask('abc', lowerChar => 'z') AS f;
+SELECT luhn_check('8112189876') AS a, luhn_check('79927398713') AS b, luhn_check('x') AS c, luhn_check('') AS d;
+SELECT parse_url('http://spark.apache.org/path?query=1#frag', 'HOST') AS a, parse_url('http://u:p@h.org:80/p?q=1&r=2#f', 'QUERY') AS b, parse_url('http://u:p@h.org:80/p?q=1&r=2#f', 'QUERY', 'r') AS c, parse_url('http://u:p@h.org:80/p?q=1#f', 'AUTHORITY') AS d, parse_url('http://u:p@h.org:80/p?q=1#f', 'USERINFO') AS e, parse_url('http://h/p#f', 'REF') AS f, parse_url('http://h/p?a=1', 'FILE') AS g, parse_url('http://h/p', 'PROTOCOL') AS h, parse_url('http://h/p', 'FOO') AS i;
+SELECT parse_url('inva lid://x', 'HOST');
+SELECT try_parse_url('inva lid://x', 'HOST') AS a, url_encode('https://a.b/c d?e=f&g=é') AS b, url_decode('https%3A%2F%2Fa+b') AS c, try_url_decode('http%3') AS d;
+SELECT url_decode('http%3');
+SELECT quote('it''s') AS a, 'it''s' AS b, 'a\tb\\n' AS c, "double" AS d, 'con' 'cat' AS e, r'raw\n' AS f, 'A\u00e9\101' AS g, '\%\_' AS h;
+SELECT is_valid_utf8('a') AS a, is_valid_utf8(X'80') AS b, make_valid_utf8(X'6180') AS c, validate_utf8('ok') AS d, try_validate_utf8(X'80') AS e;
+SELECT validate_utf8(X'80');
+SELECT randstr(0, 1) AS a, length(randstr(5, 0)) AS b, length(uuid()) AS c, uniform(1, 1, 0) AS d;
+SELECT 'a' || 'b' || NULL AS a, 'a' || 1 AS b, X'01' || X'02' AS c, array(1) || array(2) AS d;
+SELECT 'abc' < 'abd' AS a, 'a' < 'B' AS b, '10' < '9' AS c, '10' < 9 AS d, 'é' > 'z' AS e, '' = ' ' AS f, 'a' = 'a ' AS g;
+SELECT 'a' < 1;
+SELECT '1' + 1 AS a, '1.5' + 1 AS b, '2' * '3' AS c, '7' / 2 AS d, '7' % 4 AS e, -'3' AS f, '5' DIV 2 AS g;
+SELECT 'x' + 1;
+SELECT 1 = '1' AS a, 1.0 = '1' AS b, true = 'true' AS c, DATE '2020-01-01' = '2020-01-01' AS d, 1 IN ('1', '2') AS e, '1' BETWEEN 0 AND 2 AS f;
+SELECT true = 1;
+SELECT getbit(11, 0) AS a, bit_count(7) AS b, bit_count(true) AS c, shiftleft(1, 3) AS d, shiftright(-8, 1) AS e, shiftrightunsigned(-8, 28) AS f, 1 << 4 AS g, -16 >> 2 AS h, -16 >>> 28 AS i, 5 & 3 AS j, 5 | 3 AS k, 5 ^ 3 AS l, ~5 AS m, 1L << 40 AS n, 1 << 33 AS o, bit_get(5L, 2) AS p;
+SELECT getbit(11, 64);
+SELECT 1 & 2L AS a, 5Y | 2S AS b;
+-- differs: another class
+SELECT 1 & 1.5;
+SELECT conv('100', 2, 10) AS a, conv(-10, 16, -10) AS b, conv('zz', 36, 16) AS c, conv('9', 8, 10) AS d, conv('18446744073709551615', 10, 16) AS e, conv('a', 37, 10) AS f, conv('', 10, 2) AS g;
+SELECT conv('18446744073709551616', 10, 16);
+SELECT aes_decrypt(aes_encrypt('Spark', 'abcdefghijklmnop'), 'abcdefghijklmnop') AS a, string(aes_decrypt(unbase64('3lmwu+Mw0H3fi5NDvcu9lg=='), '1234567890abcdef', 'ECB', 'PKCS')) AS b, base64(aes_encrypt('Spark', '1234567890abcdef', 'ECB')) AS c, hex(aes_encrypt('Spark SQL', '1234567890abcdef', 'CBC', 'DEFAULT', unhex('00000000000000000000000000000000'))) AS d, try_aes_decrypt(X'00', '1234567890abcdef') AS e;
+SELECT aes_encrypt('a', 'short');
+SELECT aes_encrypt('a', '1234567890abcdef', 'XYZ');
+SELECT aes_decrypt(X'0011223344556677889900112233445566778899', '1234567890abcdef');
