@@ -32,7 +32,7 @@ streaming_tables:
 `, rows)}}
 }
 
-// spill sorts and joins more than memory holds, with checked answers: b.spill
+// spillQueries sorts and joins more than memory holds, with checked answers: b.spill
 // rows of 80 bytes, 125 million for 10 GB. The table is kept between runs.
 func (b *bench) spillQueries() error {
 	if b.spill == 0 || !b.wanted("spill") {
