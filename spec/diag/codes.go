@@ -491,6 +491,7 @@ var codes = [...]CodeInfo{
 	{"DUPLICATE_ROUTINE_PARAMETER_ASSIGNMENT.DOUBLE_NAMED_ARGUMENT_REFERENCE", "", "A named argument is given twice."},
 	{"EXPRESSION_TOO_DEEP", "54001", "An expression is nested too deeply."},
 	{"FAILED_READ_FILE.NO_HINT", "", "A file cannot be read."},
+	{"GROUPING_COLUMN_MISMATCH", "42803", "The argument of grouping is not a grouping column."},
 	{"GROUPING_ID_COLUMN_MISMATCH", "42803", "The arguments of grouping_id are not the grouping columns."},
 	{"GROUPING_SIZE_LIMIT_EXCEEDED", "54000", "Too many grouping sets."},
 	{"IDENTIFIER_TOO_MANY_NAME_PARTS", "42601", "A name has too many parts."},

@@ -105,11 +105,11 @@ func (b *Binder) aggCall(e *ast.Call, name string, fn *funcs.Aggregate, v *env) 
 		return call, "", false
 	}
 	args, ok := b.aggArgs(e, name, v)
-	keyText := ""
+	var keyTexts []string
 	for _, k := range e.WithinGroup {
 		key, x, good := b.sortKey(k, v)
 		ok = ok && good
-		keyText = x.text
+		keyTexts = append(keyTexts, x.text)
 		call.OrderBy = append(call.OrderBy, key)
 		if orderedSet[name] {
 			// percentile_cont(p) WITHIN GROUP (ORDER BY x) is a function of (x, p).
@@ -122,7 +122,7 @@ func (b *Binder) aggCall(e *ast.Call, name string, fn *funcs.Aggregate, v *env) 
 	if name == "mode" && len(call.OrderBy) == 1 && len(args) == 0 {
 		// mode() WITHIN GROUP (ORDER BY x): of equal counts the first in order.
 		at := b.at(e.Span)
-		args = append(args, bound{e: call.OrderBy[0].Expr, text: keyText},
+		args = append(args, bound{e: call.OrderBy[0].Expr, text: keyTexts[0]},
 			bound{e: boolLiteral(at, true), text: "true"}, bound{e: boolLiteral(at, call.OrderBy[0].Descending), text: "true"})
 		call.OrderBy = nil
 	}
@@ -146,15 +146,19 @@ func (b *Binder) aggCall(e *ast.Call, name string, fn *funcs.Aggregate, v *env) 
 	if !ok {
 		return call, "", false
 	}
-	txt, ok := b.resolveAgg(e, name, fn, args, &call)
-	if orderedSet[name] && len(args) > 1 {
-		txt = name + "(" + args[1].text + ") WITHIN GROUP (ORDER BY " + args[0].text
-		if e.WithinGroup[0].Desc {
-			txt += " DESC"
-		}
-		txt += ")"
+	if !b.resolveAgg(e, fn, args, &call) {
+		return call, "", false
 	}
-	return call, txt + filterText, ok
+	txt := ""
+	switch {
+	case orderedSet[name] && len(args) > 1:
+		txt = inverseText(name, args[1].text, args[0].text, e.WithinGroup[0].Desc)
+	case name == "mode" && len(e.WithinGroup) == 1:
+		txt = inverseText(name, "", keyTexts[0], !e.WithinGroup[0].Desc) // as Spark prints it
+	default:
+		txt = aggText(e, name, textsOf(args), &call, keyTexts)
+	}
+	return call, txt + filterText, true
 }
 
 // withinGroup checks the form of WITHIN GROUP (ORDER BY ...).
@@ -229,7 +233,7 @@ func (b *Binder) aggArgs(e *ast.Call, name string, v *env) ([]bound, bool) {
 }
 
 // resolveAgg picks the overload and casts the arguments.
-func (b *Binder) resolveAgg(e *ast.Call, name string, fn *funcs.Aggregate, args []bound, call *logical.AggCall) (string, bool) {
+func (b *Binder) resolveAgg(e *ast.Call, fn *funcs.Aggregate, args []bound, call *logical.AggCall) bool {
 	fargs := make([]funcs.Arg, len(args))
 	for i, a := range args {
 		fargs[i] = b.arg(a)
@@ -237,7 +241,7 @@ func (b *Binder) resolveAgg(e *ast.Call, name string, fn *funcs.Aggregate, args 
 	bd, err := fn.Bind(b.session, fargs)
 	if err != nil {
 		b.failErr(e.Span, err)
-		return "", false
+		return false
 	}
 	call.Fn = bd
 	for i, a := range args {
@@ -245,7 +249,7 @@ func (b *Binder) resolveAgg(e *ast.Call, name string, fn *funcs.Aggregate, args 
 		if i < len(bd.Args) {
 			var ok bool
 			if x, ok = b.cast(e.Span, x, bd.Args[i]); !ok {
-				return "", false
+				return false
 			}
 		}
 		call.Args = append(call.Args, x)
@@ -253,7 +257,7 @@ func (b *Binder) resolveAgg(e *ast.Call, name string, fn *funcs.Aggregate, args 
 	if fn.IgnoresDistinct {
 		call.Distinct = false
 	}
-	return aggText(e, name, bd.Print, textsOf(args)), true
+	return true
 }
 
 // sortKey binds one ordering key.

@@ -103,6 +103,13 @@ func (b *Binder) unknownRoutine(e *ast.Call, name string) {
 
 // scalarCall binds a call of a listed scalar function.
 func (b *Binder) scalarCall(e *ast.Call, name string, fn *funcs.Function, v *env) (bound, bool) {
+	if e.Form == ast.UnitCall { // dateadd(DAY, n, x) and its like
+		name = "timestampdiff"
+		if strings.HasSuffix(strings.ToLower(e.Name.Parts[len(e.Name.Parts)-1].Name), "add") {
+			name = "timestampadd"
+		}
+		fn = lookupScalar(name)
+	}
 	args, ok := b.args(e, name, v)
 	if !ok {
 		return bound{}, false
@@ -111,8 +118,8 @@ func (b *Binder) scalarCall(e *ast.Call, name string, fn *funcs.Function, v *env
 		args[0], args[1] = args[1], args[0]
 	}
 	y, ok := b.resolve(e.Span, name, fn, args)
-	if e.Form == ast.ExtractCall && len(args) == 2 {
-		y.text = "extract(" + args[0].text + " FROM " + args[1].text + ")"
+	if ok {
+		y.text = formText(e.Form, args, y.text)
 	}
 	return y, ok
 }

@@ -74,7 +74,8 @@ func typeOf(t testing.TB, text string) schema.Type {
 // TestData runs testdata/*. "table NAME" and "view NAME" declare (columns are
 // separated by ";"), "function NAME p INT ..." declares a SQL function whose
 // text is its query or, in brackets, its value, "bind" prints the plan, errors
-// with the line and the caret.
+// with the line and the caret, "names" the names of the columns (testdata/names
+// holds what Spark 4.2 calls them).
 func TestData(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		cat := newTables()
@@ -116,6 +117,8 @@ func command(t *testing.T, cat *tables, d *datadriven.TestData) string {
 		return ""
 	case "bind":
 		return bound(text, cat)
+	case "names":
+		return columnNames(text, cat)
 	}
 	t.Fatalf("unknown command %s", d.Cmd)
 	return ""
@@ -132,6 +135,23 @@ func bound(text *diag.Text, cat bind.Catalog) string {
 		return list.Render()
 	}
 	return list.Render() + logical.Explain(n) + logical.SchemaOf(n.Output()).DDL() + "\n"
+}
+
+// columnNames prints the names of a query's columns, one a line.
+func columnNames(text *diag.Text, cat bind.Catalog) string {
+	q, list := parse.Query(text)
+	if list.HasErrors() {
+		return list.Render()
+	}
+	n, list := bind.New(text, cat, bind.Options{}).Query(q)
+	if n == nil {
+		return list.Render()
+	}
+	out := ""
+	for _, a := range n.Output() {
+		out += a.Name + "\n"
+	}
+	return list.Render() + out
 }
 
 // FuzzBind demands that any text gives a plan or an error.

@@ -492,26 +492,21 @@ func (g *grouping) allKeys(args []logical.Expr) bool {
 // groupingID rewrites grouping(x) and grouping_id().
 func (g *grouping) groupingID(x *groupingExpr) logical.Expr {
 	b := g.c.b
-	fail := func(msg string) logical.Expr {
+	fail := func(class diag.Code, msg string) logical.Expr {
 		if !g.failed {
-			b.report(diag.AtSpan(b.text.File(), x.Place, "UNSUPPORTED_GROUPING_EXPRESSION", msg))
+			b.report(diag.AtSpan(b.text.File(), x.Place, class, msg))
 			g.failed = true
 		}
 		return x
 	}
 	if g.gid == nil {
-		return fail("grouping()/grouping_id() can only be used with GroupingSets/Cube/Rollup.")
+		return fail("UNSUPPORTED_GROUPING_EXPRESSION", "grouping()/grouping_id() can only be used with GroupingSets/Cube/Rollup.")
 	}
 	gid := g.gid.Ref()
 	gid.Place = x.Place
 	if x.id {
 		if !g.allKeys(x.args) {
-			if !g.failed {
-				b.report(diag.AtSpan(b.text.File(), x.Place, "GROUPING_ID_COLUMN_MISMATCH",
-					"Columns of grouping_id does not match grouping columns."))
-				g.failed = true
-			}
-			return x
+			return fail("GROUPING_ID_COLUMN_MISMATCH", "Columns of grouping_id does not match grouping columns.")
 		}
 		return gid
 	}
@@ -522,7 +517,7 @@ func (g *grouping) groupingID(x *groupingExpr) logical.Expr {
 		}
 	}
 	if at < 0 {
-		return fail("The column of grouping() is not in the GROUP BY clause.")
+		return fail("GROUPING_COLUMN_MISMATCH", "The column of grouping() is not in the GROUP BY clause.")
 	}
 	shift := int32(len(g.c.groups.keys) - 1 - at)
 	r := g.c.sel.GroupBy.Span

@@ -205,7 +205,11 @@ func (c *core) addItem(it item, used map[logical.ColumnID]bool) {
 }
 
 // lateral resolves a name against the aliases of earlier items.
-func (c *core) lateral(parts []ast.Ident) (bound, bool) { return c.aliasNamed(parts, true) }
+func (c *core) lateral(parts []ast.Ident) (bound, bool) {
+	x, ok := c.aliasNamed(parts, true)
+	x.text = "lateralAliasReference(" + parts[len(parts)-1].Name + ")"
+	return x, ok
+}
 
 // inlineLimit is the size up to which an alias is inlined where it is used.
 const inlineLimit = 60

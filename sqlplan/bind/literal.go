@@ -228,6 +228,10 @@ func (b *Binder) literalText(v *column.Vector) string {
 		return "DATE '" + string(text.AppendDate(nil, v.I32[0])) + "'"
 	case schema.Timestamp:
 		return "TIMESTAMP '" + string(text.AppendTimestamp(nil, v.I64[0], b.zone())) + "'"
+	case schema.YearMonthInterval:
+		return string(text.AppendYearMonth(nil, v.I32[0], v.Type.From, v.Type.To))
+	case schema.DayTimeInterval:
+		return string(text.AppendDayTime(nil, v.I64[0], v.Type.From, v.Type.To))
 	}
 	return logical.LiteralText(v)
 }

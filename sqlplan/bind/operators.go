@@ -345,7 +345,8 @@ func (b *Binder) castExpr(e *ast.Cast, v *env) (bound, bool) {
 	y, ok := b.castTo(e.Span, x, t, mode)
 	y.text = word + x.text + " AS " + t.SQL() + ")"
 	_, isCol := x.e.(*logical.Column)
-	if _, nested := x.e.(*logical.Cast); isCol || x.name != "" && !nested {
+	_, isField := x.e.(*logical.FieldAccess)
+	if _, nested := x.e.(*logical.Cast); isCol || x.name != "" && !nested && !isField {
 		y.name = x.columnName()
 	}
 	return y, ok

@@ -105,7 +105,7 @@ func (b *Binder) pivotSecond(p *ast.Pivot, q pivotParts) (logical.Node, *scope) 
 		}
 		for i, r := range q.results {
 			call := logical.AggCall{At: b.at(p.Span), Filter: cond}
-			if _, ok := b.resolveAgg(&ast.Call{Pos: p.Pos}, pick.Name, pick, []bound{{e: r.Attr.Ref(), text: r.Attr.Name}}, &call); !ok {
+			if !b.resolveAgg(&ast.Call{Pos: p.Pos}, pick, []bound{{e: r.Attr.Ref(), text: r.Attr.Name}}, &call) {
 				return nil, broken
 			}
 			name := val.name

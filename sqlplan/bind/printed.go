@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"pipelines/sqlplan/ast"
+	"pipelines/sqlplan/logical"
 	"pipelines/tables/schema"
 )
 
@@ -54,6 +55,11 @@ var printedDefaults = map[string]struct {
 	"percentile_approx":  {2, []string{"10000"}},
 	"approx_percentile":  {2, []string{"10000"}},
 	"listagg":            {1, []string{"NULL"}},
+	"string_agg":         {1, []string{"NULL"}},
+	"make_dt_interval":   {0, []string{"0", "0", "0", "0.000000"}},
+	"make_interval":      {0, []string{"0", "0", "0", "0", "0", "0", "0.000000"}},
+	"mask":               {1, []string{"X", "x", "n", "NULL"}},
+	"sentences":          {1, []string{"", ""}},
 }
 
 func withDefaults(name string, args []string) []string {
@@ -83,14 +89,24 @@ func printSpecial(name string, args []string, types []schema.Type) (string, bool
 		return printCall(name, args), true
 	case n == 2 && trimWords[name] != "":
 		return "TRIM(" + trimWords[name] + " " + args[0] + " FROM " + args[1] + ")", true
+	case n == 2 && name == "datepart":
+		return "datepart(" + args[0] + " FROM " + args[1] + ")", true
+	case n == 2 && (name == "to_char" || name == "to_varchar"):
+		return printToChar(name, args, types[0].Kind)
+	case n == 1 && name == "assert_true":
+		return "assert_true(" + args[0] + ", '" + args[0] + "' is not true!)", true
+	case n == 1 && name == "raise_error":
+		return "raise_error(USER_RAISED_EXCEPTION, map(errorMessage, " + args[0] + "))", true
+	case n == 0 && name == "curdate":
+		return "current_date()", true
+	case n == 0 && name == "unix_timestamp":
+		return "unix_timestamp(current_timestamp(), yyyy-MM-dd HH:mm:ss)", true
+	case n == 2 && (name == "lpad" || name == "rpad") && types[0].Kind == schema.Binary:
+		return printCall(name, append(args[:2:2], "X'00'")), true
 	case n == 1 && name == "log":
 		return "LOG(E(), " + args[0] + ")", true
 	case n == 2 && name == "dateadd":
 		return printCall("date_add", args), true
-	case n == 3 && name == "dateadd":
-		return printCall("timestampadd", args), true
-	case n == 3 && name == "datediff":
-		return printCall("timestampdiff", args), true
 	case upperPrinted[name]:
 		return printCall(strings.ToUpper(name), args), true
 	case printedName[name] != "":
@@ -129,19 +145,79 @@ func printTimeArithmetic(op string, a []string, types []schema.Type) (string, bo
 	return "", false
 }
 
-// aggText prints a call of an aggregate.
-func aggText(e *ast.Call, name string, print func([]string, bool) string, texts []string) string {
+// printToChar prints to_char and to_varchar as the functions that they are
+// replaced by.
+func printToChar(name string, args []string, k schema.Kind) (string, bool) {
 	switch {
-	case print != nil:
-		return print(texts, e.Distinct)
+	case k == schema.Date || k == schema.Timestamp || k == schema.TimestampNTZ:
+		return printCall("date_format", args), true
+	case k != schema.Binary:
+		return printCall("to_char", args), true
+	case name == "to_varchar":
+		return printCall(name, args[:1]), true
+	}
+	switch f := strings.ToLower(args[1]); f {
+	case "base64", "hex":
+		return printCall(f, args[:1]), true
+	}
+	return printCall("decode", args), true
+}
+
+// formText prints the calls with words between their arguments as the
+// functions behind them.
+func formText(form ast.CallForm, args []argument, printed string) string {
+	switch {
+	case form == ast.ExtractCall && len(args) == 2:
+		return "extract(" + args[0].text + " FROM " + args[1].text + ")"
+	case form == ast.SubstringCall && strings.HasPrefix(printed, "substr("):
+		return "substring" + printed[len("substr"):]
+	case form == ast.PositionCall && strings.HasPrefix(printed, "position("):
+		return "locate" + printed[len("position"):]
+	}
+	return printed
+}
+
+// aggText prints a call of an aggregate; keys are the printed keys of WITHIN
+// GROUP, which the functions of a percentage print by inverseText.
+func aggText(e *ast.Call, name string, texts []string, call *logical.AggCall, keys []string) string {
+	switch {
+	case call.Fn.Print != nil:
+		return call.Fn.Print(texts, e.Distinct)
 	case picksValue[name]:
 		texts = texts[:1] // whether nulls count does not print
+		if e.Nulls != ast.DefaultNulls && name != "any_value" {
+			name = strings.TrimSuffix(name, "_value")
+		}
 	case name == "array_agg":
 		name = "collect_list"
+	case name == "approx_count_distinct":
+		texts = texts[:1]
+	case name == "mode" && len(texts) == 2 && texts[1] == "true":
+		return inverseText(name, "", texts[0], true)
+	case name == "mode":
+		texts = texts[:1]
+	case name == "string_agg" && len(call.OrderBy) > 0:
+		name = "listagg"
 	}
-	texts = withDefaults(name, texts)
+	args := strings.Join(withDefaults(name, texts), ", ")
 	if e.Distinct {
-		return name + "(DISTINCT " + strings.Join(texts, ", ") + ")"
+		args = "DISTINCT " + args
 	}
-	return name + "(" + strings.Join(texts, ", ") + ")"
+	txt := name + "(" + args + ")"
+	if len(call.OrderBy) == 0 {
+		return txt
+	}
+	order := make([]string, len(keys))
+	for i, k := range call.OrderBy {
+		order[i] = keyText(k, keys[i])
+	}
+	return txt + " WITHIN GROUP (ORDER BY " + strings.Join(order, ", ") + ")"
+}
+
+// inverseText prints name(arg) WITHIN GROUP (ORDER BY key).
+func inverseText(name, arg, key string, desc bool) string {
+	if desc {
+		key += " DESC"
+	}
+	return name + "(" + arg + ") WITHIN GROUP (ORDER BY " + key + ")"
 }

@@ -366,7 +366,7 @@ func (b *Binder) structCall(r diag.Range, items []ast.Expr, v *env, printed stri
 		}
 		name := "col" + strconv.Itoa(i+1)
 		if a, isAlias := it.(*ast.Alias); isAlias && len(a.Names) == 1 {
-			name = a.Names[0].Name
+			name, x.text = a.Names[0].Name, x.text+" AS "+a.Names[0].Name
 		} else if x.name != "" {
 			name = x.name
 		}

@@ -19,7 +19,6 @@ type timeWindows struct {
 	attr    logical.Attr
 	node    func(in logical.Node) logical.Node
 	session bool
-	text    string
 }
 
 // maxWindowsPerRow bounds duration / slide: each row is copied so often.
@@ -81,7 +80,7 @@ func (b *Binder) windowCall(e *ast.Call, name string, v *env) (bound, bool) {
 	t := v.times
 	if t.node != nil {
 		if t.key == name+k {
-			return bound{e: &logical.Column{At: b.at(e.Span), Attr: t.attr}, text: t.text, name: ""}, true
+			return bound{e: &logical.Column{At: b.at(e.Span), Attr: t.attr}, text: name}, true
 		}
 		b.fail(e.Span, "_LEGACY_ERROR_TEMP_1039", "Multiple time/session window expressions would result in a cartesian product of rows, therefore they are currently not supported.")
 		return bound{}, false
@@ -99,8 +98,8 @@ func (b *Binder) windowCall(e *ast.Call, name string, v *env) (bound, bool) {
 	if !ok {
 		return bound{}, false
 	}
-	t.key, t.attr, t.node, t.session, t.text = name+k, a, node, name == "session_window", txt
-	return bound{e: &logical.Column{At: b.at(e.Span), Attr: a}, text: txt}, true
+	t.key, t.attr, t.node, t.session = name+k, a, node, name == "session_window"
+	return bound{e: &logical.Column{At: b.at(e.Span), Attr: a}, text: name}, true
 }
 
 // eventTime makes the time argument a timestamp: a window stands for its last

@@ -116,6 +116,9 @@ func (b *Binder) rankCall(e *ast.Call, name string, fn *funcs.WindowFunction, w 
 // rankTexts adds the defaults of lag and lead, which Spark prints.
 func (b *Binder) rankTexts(name string, args []bound) []string {
 	texts := textsOf(args)
+	if name == "ntile" && len(texts) == 0 {
+		texts = append(texts, "1")
+	}
 	if name == "lag" || name == "lead" {
 		if len(texts) == 1 {
 			texts = append(texts, "1")

@@ -321,7 +321,7 @@ func (p *parser) unitCall() ast.Expr {
 	switch a := c.Args[0].(type) {
 	case *ast.Column:
 		if len(a.Name.Parts) == 1 && a.Name.Dynamic == nil && !a.Name.Parts[0].Quoted {
-			if u := upper(a.Name.Parts[0].Name); datetimeUnits[u] {
+			if u := a.Name.Parts[0].Name; datetimeUnits[upper(u)] {
 				c.Form = ast.UnitCall
 				c.Args[0] = &ast.StringLit{Pos: a.Pos, Value: u}
 			}
