@@ -27,6 +27,25 @@ streaming_tables:
 	}
 }
 
+// keyed is small with state: the first row of each id, within a watermark that
+// moves by 1,000 seconds an epoch.
+func keyed(name, source string) workload {
+	w := small(name, source)
+	doc := w.files["pipeline.yml"]
+	at := strings.Index(doc, "streaming_tables:")
+	w.files["pipeline.yml"] = doc[:at] + `views:
+  - name: moving
+    sql: |
+      SELECT id, name, amount, timestamp_seconds(1000000000 + id) AS t FROM STREAM(rows)
+streaming_tables:
+  - name: t
+    deduplicate: {keys: [id], within_watermark: true}
+    sql: |
+      SELECT id, name, amount, t FROM STREAM(moving) WATERMARK t DELAY OF INTERVAL 10 SECONDS
+`
+	return w
+}
+
 // rows makes files of small rows once: n files of the given number of rows.
 func (b *bench) rows(n, each int) (string, error) {
 	dir := filepath.Join(b.dir, fmt.Sprintf("rows-%d-%d", n, each))
@@ -56,12 +75,19 @@ func (b *bench) rows(n, each int) (string, error) {
 
 func total(n int64) string { return fmt.Sprintf("%d %d", n, n*(n-1)/2) }
 
-// epochs measures an epoch of 1,000 rows as the slope between two numbers of
-// epochs of one run.
+// epochs measures an epoch of 1,000 rows, without and with state.
 func (b *bench) epochs() error {
 	if !b.wanted("epoch") {
 		return nil
 	}
+	if err := b.epochsOf("epoch of 1,000 rows, file -> Delta", small); err != nil {
+		return err
+	}
+	return b.epochsOf("the same with state", keyed)
+}
+
+// epochsOf takes the slope between two numbers of epochs of one run.
+func (b *bench) epochsOf(what string, project func(name, source string) workload) error {
 	var us [2]usage
 	ns := [2]int{b.epochsLarge / 10, b.epochsLarge}
 	for i, n := range ns {
@@ -69,7 +95,7 @@ func (b *bench) epochs() error {
 		if err != nil {
 			return err
 		}
-		w := small(fmt.Sprintf("%d epochs of 1,000 rows", n), data)
+		w := project(fmt.Sprintf("%d epochs of 1,000 rows", n), data)
 		rows := int64(n) * 1000
 		w.answers = map[int64]string{rows: total(rows)}
 		if us[i], err = b.run(w, rows); err != nil {
@@ -77,7 +103,7 @@ func (b *bench) epochs() error {
 		}
 	}
 	per := float64(ns[1] - ns[0])
-	fmt.Printf("%-36s %10s  %.2f CPU ms %.2f wall ms an epoch, from the %d-th to the %d-th\n", "epoch of 1,000 rows, file -> Delta", "",
+	fmt.Printf("%-36s %10s  %.2f CPU ms %.2f wall ms an epoch, from the %d-th to the %d-th\n", what, "",
 		(us[1].cpu-us[0].cpu).Seconds()*1e3/per, (us[1].wall-us[0].wall).Seconds()*1e3/per, ns[0], ns[1])
 	return nil
 }
