@@ -64,10 +64,10 @@ type Writer struct {
 	staying bool  // some entry does not go by itself
 }
 
-// newWriter starts a file whose entries go as scopes say.
-func newWriter(w io.Writer, scopes scopes) *Writer {
+// newWriter starts a file of about so many bytes whose entries go as scopes say.
+func newWriter(w io.Writer, scopes scopes, about int) *Writer {
 	x := &Writer{sum: crc32.New(castagnoli), scopes: scopes, last: map[string]int64{}}
-	x.w = bufio.NewWriterSize(io.MultiWriter(w, x.sum), 256<<10)
+	x.w = bufio.NewWriterSize(io.MultiWriter(w, x.sum), min(max(about, 4<<10), 256<<10))
 	x.write(append(magic[:], version))
 	for _, s := range scopes {
 		x.block = s.append(append(x.block, recordScope))
@@ -371,7 +371,7 @@ func (r *Reader) readBlock() error {
 		return r.corrupt("block has no possible length")
 	}
 	if cap(r.ahead) < int(n) {
-		r.ahead = make([]byte, n, max(int(n), blockBytes+blockBytes/8))
+		r.ahead = make([]byte, n, max(int(n), int(min(blockBytes+blockBytes/8, r.want.Bytes))))
 	}
 	r.ahead = r.ahead[:n]
 	if err := r.fill(r.ahead); err != nil {

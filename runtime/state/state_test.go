@@ -139,7 +139,7 @@ func TestDamage(t *testing.T) {
 
 func FuzzReader(f *testing.F) {
 	var buf bytes.Buffer
-	w := newWriter(&buf, scopes{{"a", Scope{At: 0, Passed: 5}}})
+	w := newWriter(&buf, scopes{{"a", Scope{At: 0, Passed: 5}}}, 0)
 	w.Put("a", []byte{1, 2}, []byte("x"))
 	w.Put("b", []byte{1}, nil)
 	if _, err := w.Close(); err != nil {

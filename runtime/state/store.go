@@ -71,7 +71,7 @@ func (s *Store) create(p place, fill func(*Writer) error) (Ref, error) {
 		return s.createFile(p, fill)
 	}
 	var buf bytes.Buffer
-	w := newWriter(&buf, p.scopes)
+	w := newWriter(&buf, p.scopes, p.bytes)
 	if err := fill(w); err != nil {
 		return Ref{}, err
 	}
@@ -103,7 +103,7 @@ func (s *Store) createFile(p place, fill func(*Writer) error) (ref Ref, err erro
 			err = errors.Join(err, f.Close(), os.Remove(tmp))
 		}
 	}()
-	w := newWriter(f, p.scopes)
+	w := newWriter(f, p.scopes, p.bytes)
 	if err := fill(w); err != nil {
 		return Ref{}, err
 	}

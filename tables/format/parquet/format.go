@@ -71,7 +71,7 @@ func (p *pools) codec() *codec {
 
 // put takes buffers back unless they grew large.
 func (p *pools) put(b *leafBuffers) {
-	if cap(b.out) <= 16<<20 && cap(b.plain) <= 4<<20 {
+	if b.out.held() <= 16<<20 && cap(b.plain) <= 4<<20 {
 		p.leaves.Put(b)
 	}
 }

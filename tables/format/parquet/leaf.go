@@ -58,7 +58,7 @@ type leafBuffers struct {
 	idx   []uint32 // dictionary indexes
 	dict  *dictionary
 
-	out []byte // finished pages
+	out pageBlocks // finished pages
 }
 
 // pageInfo describes a finished page for the page index.

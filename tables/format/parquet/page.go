@@ -25,6 +25,7 @@ type pageMaker struct {
 	codec  *codec
 	page   []byte
 	packed []byte
+	head   []byte
 }
 
 // full reports whether the page in the making should end.
@@ -54,12 +55,13 @@ func (m *pageMaker) flush(l *leaf, rowsSoFar int64) error {
 	if len(b) > math.MaxInt32/2 {
 		return fmt.Errorf("parquet: column %s: %d values do not fit one page", pathText(l.path), l.entries)
 	}
-	p := pageInfo{offset: len(l.out), firstRow: l.rows, nulls: l.nulls, empty: l.nulls == l.entries}
+	p := pageInfo{offset: l.out.size, firstRow: l.rows, nulls: l.nulls, empty: l.nulls == l.entries}
 	data := m.compress(l, b)
-	l.out = appendDataPageHeader(l.out, len(b), l.entries, data, enc)
-	l.raw += int64(len(l.out) - p.offset + len(b))
-	l.out = append(l.out, data...)
-	p.size = len(l.out) - p.offset
+	m.head = appendDataPageHeader(m.head[:0], len(b), l.entries, data, enc)
+	l.raw += int64(len(m.head) + len(b))
+	l.out.add(m.head)
+	l.out.add(data)
+	p.size = l.out.size - p.offset
 	switch enc {
 	case pqformat.RLEDictionary:
 		l.dictPages++

@@ -141,7 +141,7 @@ func (w *writer) add(b *column.Batch, s span) error {
 func (w *writer) Size() int64 {
 	size := w.offset
 	for _, l := range w.leaves {
-		size += int64(len(l.out) + l.pending())
+		size += int64(l.out.size + l.pending())
 		if l.useDict {
 			size += int64(len(l.dict.bytes))
 		}
@@ -213,12 +213,17 @@ func (w *writer) endChunk(l *leaf, c *pqformat.ColumnChunk) error {
 	count(pqformat.DeltaBinaryPacked, l.deltaPages)
 	m.DataPageOffset = w.offset
 	m.TotalUncompressedSize += l.raw
-	m.TotalCompressedSize = w.offset - c.FileOffset + int64(len(l.out))
+	m.TotalCompressedSize = w.offset - c.FileOffset + int64(l.out.size)
 	m.Statistics.NullCount = l.chunkNulls
 	if lo, hi, ok := l.encode(&l.chunk); ok {
 		m.Statistics.MinValue, m.Statistics.MaxValue = lo, hi
 	}
-	return w.write(l.out)
+	for _, b := range l.out.used() {
+		if err := w.write(b); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // writeDict writes the dictionary page and merges its entries' bounds.
@@ -248,7 +253,8 @@ func (w *writer) writeDict(l *leaf, m *pqformat.ColumnMetaData) error {
 func (w *writer) resetLeaf(l *leaf) {
 	l.file.merge(&l.chunk, column.PhysicalOf(l.typ))
 	l.fileNulls += l.chunkNulls
-	l.out, l.pages = l.out[:0], l.pages[:0]
+	l.out.reset()
+	l.pages = l.pages[:0]
 	l.values, l.raw, l.chunkNulls, l.rows, l.dictPages, l.plainPages, l.deltaPages = 0, 0, 0, 0, 0, 0, 0
 	l.chunk = bounds{}
 	w.startDict(l)
@@ -281,7 +287,7 @@ func (w *writer) Close() (format.FileStats, error) {
 func (w *writer) release() {
 	for _, l := range w.leaves {
 		l.clearPage()
-		l.out = l.out[:0]
+		l.out.reset()
 		w.pools.put(l.leafBuffers)
 	}
 	if cap(w.maker.page) <= 8<<20 {
