@@ -103,7 +103,7 @@ func (c *sortCheck) line(s []byte) error {
 	return nil
 }
 
-// stream runs the binary and gives each line of its output but the header to
+// stream runs the binary and hands each line of its output but the header to
 // the check.
 func stream(c *sortCheck, bin, dir string, args ...string) (usage, error) {
 	cmd := exec.Command(bin, args...)
