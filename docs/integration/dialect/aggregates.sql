@@ -17,7 +17,6 @@ SELECT percentile(i, 1.5) FROM t;
 SELECT percentile_approx(i, 0.5, -1) FROM t;
 SELECT percentile_cont(0.5) FROM t;
 SELECT listagg(s) WITHIN GROUP (ORDER BY s DESC) AS c, listagg(DISTINCT s, ',') WITHIN GROUP (ORDER BY s) AS d FROM t;
--- differs: the name of the column
 SELECT listagg(i) FROM t;
 SELECT array_agg(s) AS a, collect_list(i) AS b, sort_array(collect_set(s)) AS c FROM t;
 SELECT approx_count_distinct(s) AS a, approx_count_distinct(i, 0.01) AS b, count_min_sketch(i, 0.5D, 0.5D, 1) AS c FROM t;
