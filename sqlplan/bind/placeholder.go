@@ -15,6 +15,9 @@ type bound struct {
 	// name is the natural column name where it is not the text: a column's or
 	// field's own.
 	name string
+	// alone is the column name of a whole item where that is not the text: the
+	// aliases in struct(a AS b) do not print inside of other calls.
+	alone string
 	// computed says that a literal was not written as one: CAST(1 AS INT).
 	computed bool
 }
@@ -22,6 +25,9 @@ type bound struct {
 func (x bound) columnName() string {
 	if x.name != "" {
 		return x.name
+	}
+	if x.alone != "" {
+		return x.alone
 	}
 	return x.text
 }

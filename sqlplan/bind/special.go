@@ -341,21 +341,21 @@ func (b *Binder) structForm(e *ast.Call, _ string, v *env) (bound, bool) {
 
 func (b *Binder) structCall(r diag.Range, items []ast.Expr, v *env, printed string) (bound, bool) {
 	var args []bound
-	var texts []string
+	var texts, alone []string
 	ok := true
-	add := func(name string, x bound) {
+	add := func(name string, x bound, as string) {
 		args = append(args, bound{e: stringLiteral(b.at(r), name), text: name}, x)
 		if printed == "named_struct" {
-			texts = append(texts, name)
+			texts, alone = append(texts, name), append(alone, name)
 		}
-		texts = append(texts, x.text)
+		texts, alone = append(texts, x.text), append(alone, x.text+as)
 	}
 	for i, it := range items {
 		if s, isStar := it.(*ast.Star); isStar {
 			cols, good := b.star(s, v.scope)
 			ok = ok && good
 			for _, c := range cols {
-				add(c.name, c.bound)
+				add(c.name, c.bound, "")
 			}
 			continue
 		}
@@ -364,19 +364,20 @@ func (b *Binder) structCall(r diag.Range, items []ast.Expr, v *env, printed stri
 		if !good {
 			continue
 		}
-		name := "col" + strconv.Itoa(i+1)
+		name, as := "col"+strconv.Itoa(i+1), ""
 		if a, isAlias := it.(*ast.Alias); isAlias && len(a.Names) == 1 {
-			name, x.text = a.Names[0].Name, x.text+" AS "+a.Names[0].Name
+			name = a.Names[0].Name
+			as = " AS " + name
 		} else if x.name != "" {
 			name = x.name
 		}
-		add(name, x)
+		add(name, x, as)
 	}
 	if !ok {
 		return bound{}, false
 	}
 	y, ok := b.function(r, "named_struct", args)
-	y.text = printCall(printed, texts)
+	y.text, y.alone = printCall(printed, texts), printCall(printed, alone)
 	return y, ok
 }
 
