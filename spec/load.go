@@ -92,33 +92,6 @@ func Load(path string, opts Options) (*Pipeline, diag.List, error) {
 	return b.p, b.finish(), nil
 }
 
-// FindAll lists the documents in root and all folders below it, sorted. Hidden
-// folders are left out.
-func FindAll(root string) ([]string, diag.List, error) {
-	var out []string
-	var list diag.List
-	err := filepath.WalkDir(root, func(at string, e fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case !e.IsDir():
-			return nil
-		case at != root && strings.HasPrefix(e.Name(), "."):
-			return fs.SkipDir
-		}
-		path, found := inFolder(at)
-		list = append(list, found...)
-		if path != "" {
-			out = append(out, path)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, nil, fmt.Errorf("look for pipeline documents: %w", err)
-	}
-	return out, list, nil
-}
-
 func locate(path string) (string, diag.List) {
 	if path == "" {
 		return Find(".")

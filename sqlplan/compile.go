@@ -103,13 +103,7 @@ func Compile(text *diag.Text, cat Catalog, opts Options) (*Plan, diag.List) {
 
 // CompileQuery is Compile for a parsed query of the text.
 func CompileQuery(q *Query, text *diag.Text, cat Catalog, opts Options) (*Plan, diag.List) {
-	if opts.Session == nil {
-		s, err := NewSession(Settings{})
-		if err != nil {
-			panic("bug: sqlplan: default session: " + err.Error())
-		}
-		opts.Session = s
-	}
+	opts.Session = opts.session()
 	b := bind.New(text, cat, bind.Options{Session: opts.Session, Params: opts.Params})
 	node, diags := b.Query(q)
 	if node == nil {

@@ -4,8 +4,8 @@
 //	text -> parse -> ast -> bind -> streaming -> rewrite -> logical.Node
 //
 // Reading order: Compile and Plan (compile.go), Catalog and View (catalog.go),
-// ParseScript and Definition (script.go), References (references.go),
-// Expression (expression.go), ParseSchema (schema.go).
+// ParseScript and Definition (script.go), what a dataset asks for on top of its
+// query (outcome.go), ParseSchema (ddl.go).
 //
 // Invariants: everything that a user can get wrong comes back as a diag.List,
 // all errors of a text in one pass; a plan is nil exactly when there is an

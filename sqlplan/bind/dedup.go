@@ -17,15 +17,6 @@ type Dedup struct {
 	Within bool
 }
 
-// Deduplicate puts d on top of a bound query.
-func (b *Binder) Deduplicate(n logical.Node, d *Dedup) (logical.Node, diag.List) {
-	out, ok := b.dedup(n, d, diag.Span{})
-	if !ok {
-		return nil, b.diags
-	}
-	return out, b.diags
-}
-
 // dedup resolves the keys among the node's columns; at is where the node
 // stands when the keys have no places.
 func (b *Binder) dedup(n logical.Node, d *Dedup, at diag.Span) (logical.Node, bool) {

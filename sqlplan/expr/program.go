@@ -205,23 +205,6 @@ func pickTrue(values []bool, cur, sel []int32) []int32 {
 	return sel[:k]
 }
 
-// FirstError returns the first selected row of b whose value in v failed, and
-// its error; -1 and nil when none did.
-func FirstError(v *column.Vector, b *column.Batch) (int, error) {
-	if !v.Errs.Any() {
-		return -1, nil
-	}
-	at, first := -1, error(nil)
-	each(b.Len, b.Sel, func(i int) {
-		if first == nil {
-			if err := v.Errs.At(v.Row(i)); err != nil {
-				at, first = i, err
-			}
-		}
-	})
-	return at, first
-}
-
 func each(n int, sel []int32, f func(i int)) {
 	if sel == nil {
 		for i := range n {

@@ -44,11 +44,6 @@ func BindCast(s *Session, arg Arg, to schema.Type, mode CastMode) (*Bound, error
 	}, nil
 }
 
-// CanCast reports whether a cast exists at all.
-func CanCast(s *Session, from, to schema.Type, mode CastMode) bool {
-	return castKernel(s, from, to, mode) != nil
-}
-
 func castText(arg string, to schema.Type, mode CastMode) string {
 	if mode == CastTry {
 		return "TRY_CAST(" + arg + " AS " + to.SQL() + ")"

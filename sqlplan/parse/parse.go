@@ -38,11 +38,6 @@ func Expr(t *diag.Text) (ast.Expr, diag.List) {
 	return whole(t, false, func(p *parser) ast.Expr { return p.expr() })
 }
 
-// NamedExpr reads a text that is one expression with an optional alias.
-func NamedExpr(t *diag.Text) (ast.Expr, diag.List) {
-	return whole(t, false, func(p *parser) ast.Expr { return p.namedExpr() })
-}
-
 // Type reads a data type, such as "array<struct<a: int>>".
 func Type(t *diag.Text) (ast.TypeName, diag.List) {
 	ty, errs := whole(t, false, func(p *parser) ast.TypeName { return p.dataType() })

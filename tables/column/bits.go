@@ -54,24 +54,3 @@ func (b Bits) Grow(n int) Bits {
 	}
 	return b
 }
-
-// Or returns the union of a and b over n bits, written into dst, or nil when
-// neither has a bitmap.
-func Or(dst, a, b Bits, n int) Bits {
-	if a == nil && b == nil {
-		return nil
-	}
-	words := (n + 63) >> 6
-	dst = dst[:0]
-	for w := 0; w < words; w++ {
-		var x uint64
-		if w < len(a) {
-			x = a[w]
-		}
-		if w < len(b) {
-			x |= b[w]
-		}
-		dst = append(dst, x)
-	}
-	return dst
-}

@@ -42,43 +42,6 @@ func HashBytes(h uint64, s []byte) uint64 {
 	return fold(hashK2^n, fold(a^hashK1, b^h^hashK0))
 }
 
-// HashInto mixes the values of v into out[i] for each row i of sel (nil: all
-// rows). Equal values (see Equal) have equal hashes in any form of vector.
-func HashInto(v *Vector, sel []int32, out []uint64) {
-	if sel == nil {
-		hashAll(v, out)
-		return
-	}
-	for _, i := range sel {
-		out[i] = HashRow(v, int(i), out[i])
-	}
-}
-
-func hashAll(v *Vector, out []uint64) {
-	if v.Nulls == nil && !v.Const && v.Dict == nil {
-		switch PhysicalOf(v.Type) {
-		case PhysI64:
-			for i, x := range v.I64[:v.Len] {
-				out[i] = HashUint64(out[i], uint64(x))
-			}
-			return
-		case PhysI32:
-			for i, x := range v.I32[:v.Len] {
-				out[i] = HashUint64(out[i], uint64(int64(x)))
-			}
-			return
-		case PhysBytes:
-			for i := range v.Len {
-				out[i] = HashBytes(out[i], v.Bytes[v.Offsets[i]:v.Offsets[i+1]])
-			}
-			return
-		}
-	}
-	for i := range v.Len {
-		out[i] = HashRow(v, i, out[i])
-	}
-}
-
 // HashRow mixes row i of v into the running hash h.
 func HashRow(v *Vector, i int, h uint64) uint64 {
 	if v.IsNull(i) {

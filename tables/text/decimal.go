@@ -35,11 +35,6 @@ var pow10u64 = func() (t [20]uint64) {
 	return t
 }()
 
-// DecimalPow10 returns 10^n for n from 0 to 38.
-func DecimalPow10(n int) column.Int128 {
-	return column.Int128{Hi: int64(pow10[n].hi), Lo: pow10[n].lo}
-}
-
 // magnitude returns |v| and whether v is negative.
 func magnitude(v column.Int128) (m uint128, neg bool) {
 	if v.Hi >= 0 {
@@ -105,15 +100,6 @@ func DecimalFits(v column.Int128, precision int) bool {
 	m, _ := magnitude(v)
 	p := &pow10[precision]
 	return m.hi < p.hi || m.hi == p.hi && m.lo < p.lo
-}
-
-// DecimalFits64 is DecimalFits for values of at most 18 digits of precision.
-func DecimalFits64(v int64, precision int) bool {
-	u := uint64(v)
-	if v < 0 {
-		u = -u
-	}
-	return u < pow10u64[precision]
 }
 
 // DecimalDigits returns the number of digits of v, 1 for zero.

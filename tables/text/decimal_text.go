@@ -37,12 +37,6 @@ func ParseDecimalExact(b []byte, precision, scale int) (column.Int128, DecimalSt
 	return v, DecimalOK
 }
 
-// ParseDecimal64 is ParseDecimal for a precision of at most 18.
-func ParseDecimal64(b []byte, precision, scale int) (int64, DecimalStatus) {
-	v, st := ParseDecimal(b, precision, scale)
-	return int64(v.Lo), st
-}
-
 // ParseDecimalAny reads a number with the precision and scale that its text
 // has; ok is false if it needs more than 38 digits. A negative scale of the
 // text (1e3) is made 0.

@@ -240,12 +240,3 @@ func (s *source) followAll(dst []byte, i int, st style, steps []step) ([]byte, b
 	}
 	return append(dst, ']'), true
 }
-
-// ArrayLength returns the number of elements of a JSON array; ok is false for
-// other texts.
-func ArrayLength(rec []byte, o *Options) (n int, ok bool) { return NewReader(o).Length(rec) }
-
-// ObjectFields is Reader.Fields for one text.
-func ObjectFields(rec []byte, o *Options, f func(name, value []byte, valueNull bool)) (ok bool) {
-	return NewReader(o).Fields(rec, f)
-}

@@ -77,7 +77,7 @@ func TestPath(t *testing.T) {
 	f(`{"a":"\u00e9\n"}`, "$.a", "é\n")
 	f(`{"a": [1, {"k" : 1.10}]}`, "$", `{"a":[1,{"k":1.1}]}`)
 	for rec, want := range map[string]int{`[1,[2,3],{}]`: 3, `[]`: 0, `{}`: -1, `bad`: -1, `[1,2`: -1} {
-		n, ok := ArrayLength([]byte(rec), &o)
+		n, ok := NewReader(&o).Length([]byte(rec))
 		if !ok {
 			n = -1
 		}
@@ -86,7 +86,7 @@ func TestPath(t *testing.T) {
 		}
 	}
 	var got []string
-	if !ObjectFields([]byte(`{"f1":"abc","f2":{"a":1},"f3":null}`), &o, func(name, value []byte, null bool) {
+	if !NewReader(&o).Fields([]byte(`{"f1":"abc","f2":{"a":1},"f3":null}`), func(name, value []byte, null bool) {
 		got = append(got, string(name)+"="+string(value))
 	}) || strings.Join(got, " ") != `f1=abc f2={"a":1} f3=null` {
 		t.Error(got)

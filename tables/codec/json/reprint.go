@@ -6,18 +6,6 @@ import (
 	"pipelines/tables/text"
 )
 
-// Reprint appends the first JSON value of rec without blanks, numbers and
-// escapes in their usual form, as Spark shows a value taken out of a text. ok
-// is false for a syntax error; dst is then as it was.
-func Reprint(dst, rec []byte, o *Options) (out []byte, ok bool) {
-	s := source{b: append(append(make([]byte, 0, len(rec)+len(padding)), rec...), padding...), end: len(rec), opt: o}
-	out, next := s.reprint(dst, s.ws(0))
-	if next < 0 {
-		return dst, false
-	}
-	return out, true
-}
-
 // reprint appends the value at i; next is behind it or -1.
 func (s *source) reprint(dst []byte, i int) (out []byte, next int) {
 	i = s.ws(i)

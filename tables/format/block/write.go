@@ -61,14 +61,3 @@ func (w *Writer) Close() error {
 	}
 	return w.done()
 }
-
-// Extension returns what a file's name ends with for a compression.
-func Extension(compression string) string {
-	switch strings.ToLower(compression) {
-	case "gzip":
-		return ".gz"
-	case "zstd":
-		return ".zst"
-	}
-	return ""
-}

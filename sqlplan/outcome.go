@@ -8,38 +8,6 @@ import (
 	"pipelines/tables/schema"
 )
 
-// Expression is a compiled expression over the columns of a schema.
-type Expression struct {
-	Expr    logical.Expr
-	Columns []logical.Attr // one for each field of the schema
-	Name    string         // the automatic column name
-}
-
-// CompileExpression binds an expression over a schema: an expectation, an
-// ordering of auto_cdc, a default. With want set the value is cast to it.
-func CompileExpression(text *diag.Text, in schema.Schema, want *schema.Type, opts Options) (*Expression, diag.List) {
-	e, diags := parse.Expr(text)
-	if diags.HasErrors() {
-		return nil, diags
-	}
-	x, more := CompileExpr(e, text, in, want, opts)
-	return x, append(diags, more...)
-}
-
-// CompileExpr is CompileExpression for a parsed expression of the text.
-func CompileExpr(e Expr, text *diag.Text, in schema.Schema, want *schema.Type, opts Options) (*Expression, diag.List) {
-	attrs := make([]logical.Attr, len(in.Fields))
-	for i, f := range in.Fields {
-		attrs[i] = logical.Attr{ID: logical.ColumnID(i + 1), Name: f.Name, Type: f.Type, Nullable: f.Nullable, Watermark: -1}
-	}
-	b := bind.New(text, Empty{}, bind.Options{Session: opts.session(), Params: opts.Params, FirstID: logical.ColumnID(len(attrs) + 1)})
-	x, name, diags := b.Expression(e, attrs, want)
-	if diags.HasErrors() {
-		return nil, diags
-	}
-	return &Expression{Expr: x, Columns: attrs, Name: name}, diags
-}
-
 func (o Options) session() *Session {
 	if o.Session != nil {
 		return o.Session
