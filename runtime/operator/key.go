@@ -12,7 +12,8 @@ import (
 // when every part is a number, else as encoded bytes (see encoding).
 //
 // Fixed layout: the parts' words in order of the columns (structs flattened),
-// then, unless the key is one plain number, a word with a bit for each null.
+// then, unless the key is one number of one word, a word with a bit for each
+// null.
 // Equal keys as GROUP BY sees them (one NaN, one zero, nulls equal) have equal
 // words and equal bytes, so both serve as identity and as stored form.
 type keyLayout struct {
@@ -32,7 +33,7 @@ func newKeyLayout(types []schema.Type) *keyLayout {
 	}
 	switch {
 	case fixed && words <= maxKeyWords && bits <= 64:
-		l.masked = bits != 1
+		l.masked = bits != 1 || words > 1
 		l.stride = words
 		if l.masked {
 			l.stride++
