@@ -14,7 +14,9 @@ import (
 	"strings"
 	"testing"
 
+	"pipelines/pipelines/builtin"
 	"pipelines/spec"
+	"pipelines/spec/option"
 	"pipelines/sqlplan/funcs"
 )
 
@@ -55,7 +57,45 @@ Made from the declarations that the loader itself uses (`+"`make docs`"+`); `+"`
 "Not available yet" means: known, checked, and refused with `+"`FEATURE_NOT_AVAILABLE`"+` and its place. Nothing is accepted and then ignored.
 All paths are relative to the file. Durations are written as Spark's interval texts (`+"`10 seconds`"+`, `+"`5 minutes`"+`).
 
-`+spec.KeysMarkdown())
+`+spec.KeysMarkdown()+optionTables())
+}
+
+// optionTables lists the options of all sources and sinks; those that every
+// source of files has stand once.
+func optionTables() string {
+	var b strings.Builder
+	section := func(title string, fields []option.Field) {
+		b.WriteString("## " + title + "\n\n")
+		if len(fields) == 0 {
+			b.WriteString("None.\n\n")
+			return
+		}
+		b.WriteString(option.NewSet(title, fields...).Markdown() + "\n")
+	}
+	b.WriteString("# Options of sources\n\nKey `options`, names ignore case; values are quoted texts. An unknown option is an error.\n\n")
+	var common []option.Field
+	own := map[string][]option.Field{}
+	for _, f := range builtin.Sources() {
+		own[f.Name] = f.Fields
+	}
+	for _, x := range own["text"] {
+		has := func(y option.Field) bool { return y.Name == x.Name && y.Doc == x.Doc }
+		if slices.ContainsFunc(own["json"], has) && slices.ContainsFunc(own["csv"], has) && slices.ContainsFunc(own["parquet"], has) {
+			common = append(common, x)
+		}
+	}
+	section("json, csv, parquet and text", common)
+	for _, f := range builtin.Sources() {
+		fields := slices.DeleteFunc(slices.Clone(f.Fields), func(x option.Field) bool {
+			return slices.ContainsFunc(common, func(y option.Field) bool { return y.Name == x.Name && y.Doc == x.Doc })
+		})
+		section(f.Name, fields)
+	}
+	b.WriteString("# Options of sinks\n\n")
+	for _, f := range builtin.Sinks() {
+		section(f.Name, f.Fields)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // cell escapes text for a table.

@@ -25,7 +25,7 @@ func (s *Set) Markdown() string {
 		if f.Required {
 			def = "required"
 		}
-		doc := f.Doc
+		doc := sentence(f.Doc)
 		switch {
 		case f.Later:
 			doc += " Not available yet."
@@ -35,6 +35,22 @@ func (s *Set) Markdown() string {
 		b.WriteString("| " + name + " | " + typ + " | " + def + " | " + strings.ReplaceAll(strings.TrimSpace(doc), "|", `\|`) + " |\n")
 	}
 	return b.String()
+}
+
+// sentence starts a doc with a capital and ends it with a full stop. A word
+// that is a name (cleanSource) stays as it is.
+func sentence(doc string) string {
+	doc = strings.TrimSpace(doc)
+	if doc == "" {
+		return ""
+	}
+	if first, _, _ := strings.Cut(doc, " "); first == strings.ToLower(first) {
+		doc = strings.ToUpper(doc[:1]) + doc[1:]
+	}
+	if !strings.HasSuffix(doc, ".") {
+		doc += "."
+	}
+	return doc
 }
 
 // JSONSchema returns the options as a JSON Schema object that can be
