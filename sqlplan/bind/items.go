@@ -195,9 +195,14 @@ func (c *core) addItem(it item, used map[logical.ColumnID]bool) {
 		name = it.columnName()
 	}
 	it.attr = logical.Attr{Name: name, Type: it.e.Type(), Nullable: it.e.Nullable(), Watermark: -1}
-	if x, ok := it.e.(*logical.Column); ok && it.alias == "" && !used[x.Attr.ID] {
+	x, bare := it.e.(*logical.Column)
+	bare = bare && it.alias == ""
+	switch {
+	case bare && !used[x.Attr.ID]:
 		it.attr.ID, it.attr.Watermark = x.Attr.ID, x.Attr.Watermark
-	} else {
+	case bare:
+		it.attr.ID, it.repeats = c.b.id(), x.Attr.ID
+	default:
 		it.attr.ID = c.b.id()
 	}
 	used[it.attr.ID] = true

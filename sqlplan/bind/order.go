@@ -99,7 +99,7 @@ func (c *core) itemOf(e logical.Expr) int {
 func (c *core) orderName(parts []ast.Ident) (bound, bool) {
 	s := &scope{}
 	for _, it := range c.items {
-		s.cols = append(s.cols, col{attr: it.attr, quals: it.quals})
+		s.cols = append(s.cols, it.col())
 	}
 	f := s.find(parts, c.b.session.CaseSensitive)
 	if !f.ok {

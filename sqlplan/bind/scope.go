@@ -27,6 +27,9 @@ type scope struct {
 type col struct {
 	attr  logical.Attr
 	quals []string // parts of the relation's name; one for an alias
+	// repeats is the column that this one is once more, as in SELECT a, a: both
+	// names mean the same.
+	repeats logical.ColumnID
 	// hidden columns are found by a qualified name only and are not in *.
 	hidden bool
 	// unlisted columns are found by name but are not in *.
@@ -76,7 +79,7 @@ func (s *scope) find(parts []ast.Ident, caseSensitive bool) found {
 			if !eq(c.attr.Name, parts[k].Name) || k == 0 && c.hidden {
 				continue
 			}
-			if matches(c.quals, parts[:k]) && !contains(hits, c.attr.ID, c.meta) {
+			if matches(c.quals, parts[:k]) && !contains(hits, c) {
 				hits = append(hits, c)
 			}
 		}
@@ -87,9 +90,16 @@ func (s *scope) find(parts []ast.Ident, caseSensitive bool) found {
 	return found{}
 }
 
-func contains(cols []col, id logical.ColumnID, meta *metaSource) bool {
+func (c col) origin() logical.ColumnID {
+	if c.repeats != 0 {
+		return c.repeats
+	}
+	return c.attr.ID
+}
+
+func contains(cols []col, x col) bool {
 	for _, c := range cols {
-		if c.attr.ID == id && c.meta == meta {
+		if c.origin() == x.origin() && c.meta == x.meta {
 			return true
 		}
 	}

@@ -60,7 +60,12 @@ type item struct {
 	alias string
 	quals []string
 	gen   *genCall // the columns of a generator come from its node
+	// repeats is the column of an earlier item, when this is the same.
+	repeats logical.ColumnID
 }
+
+// col is the item as a column of what the SELECT gives.
+func (it item) col() col { return col{attr: it.attr, quals: it.quals, repeats: it.repeats} }
 
 // selectQuery binds a SELECT with what follows it.
 func (b *Binder) selectQuery(sel *ast.Select, tail *ast.Tail, up enclosing) (logical.Node, *scope) {
@@ -164,7 +169,7 @@ func (c *core) bindHaving() {
 		if c.aggregated() {
 			v.scope = (enclosing{c.in.outer, c.in.outers, c.in.around}).over(&scope{})
 			for _, it := range c.items {
-				v.scope.cols = append(v.scope.cols, col{attr: it.attr, quals: it.quals})
+				v.scope.cols = append(v.scope.cols, it.col())
 			}
 			v.first = c.outputName
 		}
@@ -367,7 +372,7 @@ func watermarkOf(e logical.Expr) int64 {
 func (c *core) output() *scope {
 	s := &scope{}
 	for _, it := range c.items {
-		s.cols = append(s.cols, col{attr: it.attr, quals: it.quals})
+		s.cols = append(s.cols, it.col())
 	}
 	return s
 }
