@@ -79,7 +79,7 @@ func (b *bench) run(w workload, n int64) (usage, error) {
 		return usage{}, err
 	}
 	u, err := median(b.runs, func() (usage, error) {
-		if err := fresh(dir); err != nil {
+		if err := b.fresh(w, dir); err != nil {
 			return usage{}, err
 		}
 		u, _, err := call(b.bin, dir, "run")

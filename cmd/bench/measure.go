@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"syscall"
 	"time"
 )
@@ -85,3 +86,22 @@ func median(n int, f func() (usage, error)) (usage, error) {
 
 // fresh removes the state folder of a project.
 func fresh(dir string) error { return os.RemoveAll(dir + "/state") }
+
+// fresh gives the workload's project no state: the one before is removed, or
+// set aside.
+func (b *bench) fresh(w workload, dir string) error {
+	if _, err := os.Stat(dir + "/state"); err != nil || !w.aside {
+		return fresh(dir)
+	}
+	if err := os.MkdirAll(b.old(), 0o755); err != nil {
+		return err
+	}
+	to, err := os.MkdirTemp(b.old(), "")
+	if err != nil {
+		return err
+	}
+	return os.Rename(dir+"/state", to+"/state")
+}
+
+// old is where states are set aside.
+func (b *bench) old() string { return filepath.Join(b.dir, "old") }

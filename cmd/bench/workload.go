@@ -30,6 +30,8 @@ type workload struct {
 	// check is a query and the answer for each number of events.
 	check   string
 	answers map[int64]string
+	// aside keeps the states of earlier runs until the end.
+	aside bool
 }
 
 func (w workload) write(dir string) error {

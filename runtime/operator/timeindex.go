@@ -1,21 +1,17 @@
 package operator
 
-import (
-	"container/heap"
-
-	"pipelines/tables/column"
-)
+import "pipelines/tables/column"
 
 // timeIndex lists numbers by the event time at which they expire. Times are
 // kept in buckets of an eighth of a second, so that many different times cost
-// few heap entries; a bucket that is only partly due is looked through.
+// few entries; a bucket that is only partly due is looked through.
 type timeIndex struct {
 	listed     column.Bits
 	exact      []int64 // number -> time
 	next, prev []int32 // number -> its neighbours in the bucket's list, -1
 	head, tail []int32 // list -> numbers, -1
 	at         map[int64]int32
-	buckets    timeHeap
+	buckets    timeQueue
 	free       []int32 // lists not in use
 	due        []int32
 	// fast-1 is the list of the bucket that was last added to; 0 for none.
@@ -25,21 +21,75 @@ type timeIndex struct {
 
 const bucketShift = 17 // microseconds
 
-type timeHeap []int64
+// timeQueue gives buckets out from the least. Those that come in order, as
+// most do, stand in a list; only the others go through a heap.
+type timeQueue struct {
+	list []int64 // ascending; those before from have gone
+	from int
+	heap []int64
+}
 
-func (h timeHeap) Len() int           { return len(h) }
-func (h timeHeap) Less(i, j int) bool { return h[i] < h[j] }
-func (h timeHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (q *timeQueue) push(b int64) {
+	if q.from == len(q.list) || b > q.list[len(q.list)-1] {
+		if q.from > 0 && q.from*2 >= len(q.list) {
+			q.list = q.list[:copy(q.list, q.list[q.from:])]
+			q.from = 0
+		}
+		q.list = append(q.list, b)
+		return
+	}
+	h := append(q.heap, b)
+	i := len(h) - 1
+	for i > 0 && h[(i-1)/2] > b {
+		h[i] = h[(i-1)/2]
+		i = (i - 1) / 2
+	}
+	h[i] = b
+	q.heap = h
+}
 
-// Push adds a bucket; for container/heap.
-func (h *timeHeap) Push(x any) { *h = append(*h, x.(int64)) }
+// pop takes the least bucket out if it is not above limit.
+func (q *timeQueue) pop(limit int64) (b int64, ok bool) {
+	late := len(q.heap) > 0 && (q.from == len(q.list) || q.heap[0] < q.list[q.from])
+	switch {
+	case late:
+		b = q.heap[0]
+	case q.from < len(q.list):
+		b = q.list[q.from]
+	default:
+		return 0, false
+	}
+	if b > limit {
+		return 0, false
+	}
+	if late {
+		q.sink()
+	} else {
+		q.from++
+	}
+	return b, true
+}
 
-// Pop removes the last bucket; for container/heap.
-func (h *timeHeap) Pop() any {
-	n := len(*h) - 1
-	x := (*h)[n]
-	*h = (*h)[:n]
-	return x
+// sink fills the top of the heap, which has gone.
+func (q *timeQueue) sink() {
+	n := len(q.heap) - 1
+	h, x := q.heap[:n], q.heap[n]
+	q.heap = h
+	i := 0
+	for 2*i+1 < n {
+		c := 2*i + 1
+		if c+1 < n && h[c+1] < h[c] {
+			c++
+		}
+		if x <= h[c] {
+			break
+		}
+		h[i] = h[c]
+		i = c
+	}
+	if n > 0 {
+		h[i] = x
+	}
 }
 
 // add lists number under time t, in place of its time before if it had one.
@@ -69,7 +119,7 @@ func (x *timeIndex) add(t int64, number int32) {
 
 // bytes estimates the memory held.
 func (x *timeIndex) bytes() int64 {
-	return int64(8*cap(x.exact) + 4*(cap(x.next)+cap(x.prev)+cap(x.head)+cap(x.tail)) + 8*len(x.listed) + 48*len(x.at))
+	return int64(8*cap(x.exact) + 4*(cap(x.next)+cap(x.prev)+cap(x.head)+cap(x.tail)) + 8*len(x.listed) + 8*(cap(x.buckets.list)+cap(x.buckets.heap)) + 48*len(x.at))
 }
 
 func (x *timeIndex) listOf(b int64) int32 {
@@ -87,7 +137,7 @@ func (x *timeIndex) listOf(b int64) int32 {
 		x.head, x.tail = append(x.head, -1), append(x.tail, -1)
 	}
 	x.at[b] = l
-	heap.Push(&x.buckets, b)
+	x.buckets.push(b)
 	return l
 }
 
@@ -115,8 +165,11 @@ func (x *timeIndex) remove(number int32) {
 // order in which they were added. The list is valid until the next call.
 func (x *timeIndex) expire(w int64) []int32 {
 	due, left := x.due[:0], []int32(nil)
-	for len(x.buckets) > 0 && x.buckets[0] <= w>>bucketShift {
-		b := heap.Pop(&x.buckets).(int64)
+	for {
+		b, ok := x.buckets.pop(w >> bucketShift)
+		if !ok {
+			break
+		}
 		x.fast = 0
 		l := x.at[b]
 		delete(x.at, b)

@@ -69,6 +69,7 @@ func newWriter(w io.Writer, scopes scopes, about int) *Writer {
 	x := &Writer{sum: crc32.New(castagnoli), scopes: scopes, last: map[string]int64{}}
 	x.w = bufio.NewWriterSize(io.MultiWriter(w, x.sum), min(max(about, 4<<10), 256<<10))
 	x.write(append(magic[:], version))
+	x.block = make([]byte, 0, min(about+about/8+64, blockBytes+blockBytes/8))
 	for _, s := range scopes {
 		x.block = s.append(append(x.block, recordScope))
 	}

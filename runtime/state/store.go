@@ -71,6 +71,7 @@ func (s *Store) create(p place, fill func(*Writer) error) (Ref, error) {
 		return s.createFile(p, fill)
 	}
 	var buf bytes.Buffer
+	buf.Grow(p.bytes + p.bytes/8 + 256)
 	w := newWriter(&buf, p.scopes, p.bytes)
 	if err := fill(w); err != nil {
 		return Ref{}, err
