@@ -66,7 +66,7 @@ fmt: ## format the code
 
 BENCH ?= .
 BENCHFLAGS ?=
-bench: build ## benchmarks: go test -bench, then the whole-program workloads (BENCHFLAGS="-runs 1 -large 1000000")
+bench: build ## benchmarks: go test -bench, then the whole-program workloads (BENCHFLAGS="-runs 1 -only json")
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime 0.5s $(PKGS)
 	$(MAKE) --no-print-directory bench-program
 

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -18,6 +20,7 @@ type bench struct {
 	small, large      int64
 	epochsLarge       int
 	only              string
+	matched           bool // a workload's name contained only
 	peer              string
 	spill             int64
 }
@@ -55,12 +58,19 @@ func (b *bench) all() error {
 			return err
 		}
 	}
+	if !b.matched {
+		return fmt.Errorf("no workload's name contains %q (the one of spilling needs -spill too)", b.only)
+	}
 	return nil
 }
 
 func slug(name string) string { return strings.NewReplacer(" ", "-", ">", "", ",", "").Replace(name) }
 
-func (b *bench) wanted(name string) bool { return strings.Contains(name, b.only) }
+func (b *bench) wanted(name string) bool {
+	found := strings.Contains(name, b.only)
+	b.matched = b.matched || found
+	return found
+}
 
 // data makes n events once.
 func (b *bench) data(n int64) (string, error) {
@@ -74,6 +84,10 @@ func (b *bench) data(n int64) (string, error) {
 
 // run measures a workload over n events and checks its answer.
 func (b *bench) run(w workload, n int64) (usage, error) {
+	want, known := w.answers[n]
+	if !known {
+		return usage{}, fmt.Errorf("%s: the answer for %d events is not known, only for %v: see -small and -large", w.name, n, slices.Sorted(maps.Keys(w.answers)))
+	}
 	dir := filepath.Join(b.dir, "project", slug(w.name))
 	if err := w.write(dir); err != nil {
 		return usage{}, err
@@ -92,18 +106,22 @@ func (b *bench) run(w workload, n int64) (usage, error) {
 	if err != nil {
 		return u, err
 	}
-	if got != w.answers[n] {
-		return u, fmt.Errorf("%s, %d events: wrong answer\n got %s\nwant %s", w.name, n, got, w.answers[n])
+	if got != want {
+		return u, fmt.Errorf("%s, %d events: wrong answer\n got %s\nwant %s", w.name, n, got, want)
 	}
 	fmt.Printf("%-36s %10d  %s  %6.2f M/CPU s\n", w.name, n, u, float64(n)/u.cpu.Seconds()/1e6)
 	return u, nil
 }
 
-// sizes measures two sizes and prints the rate beyond the fixed cost.
+// sizes measures two sizes and prints the rate beyond the fixed cost; one size
+// where both are the same.
 func (b *bench) sizes(make func(data string) workload, prepare func(n int64) (string, error)) error {
 	var us [2]usage
 	var name string
 	for i, n := range []int64{b.small, b.large} {
+		if i == 1 && b.large == b.small {
+			break
+		}
 		data, err := prepare(n)
 		if err != nil {
 			return err
@@ -114,8 +132,10 @@ func (b *bench) sizes(make func(data string) workload, prepare func(n int64) (st
 			return err
 		}
 	}
-	rate := float64(b.large-b.small) / (us[1].cpu - us[0].cpu).Seconds() / 1e6
-	fmt.Printf("%-36s %10s  steady %.2f M events per CPU second\n", name, "", rate)
+	if b.large > b.small {
+		rate := float64(b.large-b.small) / (us[1].cpu - us[0].cpu).Seconds() / 1e6
+		fmt.Printf("%-36s %10s  steady %.2f M events per CPU second\n", name, "", rate)
+	}
 	return nil
 }
 

@@ -35,14 +35,21 @@ const (
 // queries measures SQL over the TPC-H-like tables and the Nexmark bids and
 // auctions as Parquet, beside DuckDB where a peer is given.
 func (b *bench) queries() error {
-	if !b.wanted("sql") && !strings.HasPrefix(b.only, "sql") {
-		return nil
-	}
-	data, err := b.sqlTables()
+	text, err := os.ReadFile(sqlQueries)
 	if err != nil {
 		return err
 	}
-	text, err := os.ReadFile(sqlQueries)
+	var names, wanted []string
+	for part := range strings.SplitSeq(string(text), "-- ") {
+		name, sql, ok := strings.Cut(strings.TrimSpace(part), "\n")
+		if ok && b.wanted("sql "+name) {
+			names, wanted = append(names, name), append(wanted, sql)
+		}
+	}
+	if len(wanted) == 0 {
+		return nil
+	}
+	data, err := b.sqlTables()
 	if err != nil {
 		return err
 	}
@@ -58,12 +65,8 @@ func (b *bench) queries() error {
 	for _, v := range views {
 		setup += fmt.Sprintf("CREATE TEMPORARY VIEW %s USING parquet OPTIONS (path '%s');\n", v.Name(), filepath.Join(data, v.Name()))
 	}
-	for part := range strings.SplitSeq(string(text), "-- ") {
-		name, sql, ok := strings.Cut(strings.TrimSpace(part), "\n")
-		if !ok || !strings.Contains("sql "+name, b.only) {
-			continue
-		}
-		if err := b.sqlQuery(name, setup, sql, string(answers)); err != nil {
+	for i, sql := range wanted {
+		if err := b.sqlQuery(names[i], setup, sql, string(answers)); err != nil {
 			return err
 		}
 	}

@@ -1,4 +1,4 @@
-"""W1 by DuckDB, for `make bench BENCHFLAGS="-peer .tools/venv/bin/python"`:
+"""W1 by DuckDB, for `make bench-program BENCHFLAGS="-peer .tools/venv/bin/python"`:
 JSON files to one Snappy Parquet file. usage: w1_duckdb.py DATA OUT"""
 
 import sys
