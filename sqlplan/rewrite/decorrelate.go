@@ -226,10 +226,10 @@ func (c *Context) correlated(in, plan logical.Node, outer []logical.Attr, place 
 	want := plan.Output()
 	p := &puller{c: c, outer: setOf(outer)}
 	pulled, conds, ok := p.pull(plan)
-	if ok && !p.always {
+	if ok && p.always == 0 {
 		return side{plan: first(pulled, want, conds), conds: conds}
 	}
-	if ok {
+	if ok && p.always == 1 {
 		if empty := c.emptyRow(plan); empty != nil {
 			n := first(pulled, want, conds)
 			out := passing(n, n.Output())

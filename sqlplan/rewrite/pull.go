@@ -6,9 +6,10 @@ import "pipelines/sqlplan/logical"
 type puller struct {
 	c     *Context
 	outer idSet
-	// always is set when a row comes out even when none goes in (a global
-	// aggregate): an outer join must then give that row's value.
-	always bool
+	// always counts the global aggregates, which give a row even when none goes
+	// in: an outer join must then give that row's value, which is known where
+	// there is one of them and it stands on top (emptyRow).
+	always int
 }
 
 // pull returns the plan without outer columns, the conditions taken out of it,
@@ -99,7 +100,9 @@ func (p *puller) aggregate(m *logical.Aggregate) (logical.Node, []logical.Expr, 
 	if !ok || !p.equalities(conds) {
 		return nil, nil, false
 	}
-	p.always = p.always || len(m.Groups) == 0
+	if len(m.Groups) == 0 {
+		p.always++
+	}
 	out := *m
 	out.Input = in
 	out.Groups = append([]logical.Alias(nil), m.Groups...)
