@@ -16,6 +16,8 @@ var namedParams = map[string][]namedParam{
 	},
 	"explode": {{"collection", nil}}, "explode_outer": {{"collection", nil}},
 	"posexplode": {{"collection", nil}}, "posexplode_outer": {{"collection", nil}},
+	"inline": {{"input", nil}}, "inline_outer": {{"input", nil}},
+	"variant_explode": {{"input", nil}}, "variant_explode_outer": {{"input", nil}},
 }
 
 type namedParam struct {

@@ -321,6 +321,8 @@ func (b *Binder) decodeCall(e *ast.Call, name string, v *env) (bound, bool) {
 	}
 	if len(xs)%2 == 0 {
 		results = append(results, xs[len(xs)-1])
+	} else { // what is left out is a text
+		results = append(results, bound{e: nullLiteral(b.at(e.Span), schema.Of(schema.String)), text: "NULL"})
 	}
 	if n.T, ok = b.branches(e.Span, txt, results); !ok {
 		return bound{}, false
@@ -328,9 +330,7 @@ func (b *Binder) decodeCall(e *ast.Call, name string, v *env) (bound, bool) {
 	for i := range n.Branches {
 		n.Branches[i].Then = results[i].e
 	}
-	if len(xs)%2 == 0 {
-		n.Else = results[len(results)-1].e
-	}
+	n.Else = results[len(results)-1].e
 	return bound{e: n, text: txt}, true
 }
 

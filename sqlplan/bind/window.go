@@ -94,14 +94,15 @@ func (b *Binder) rankCall(e *ast.Call, name string, fn *funcs.WindowFunction, w 
 		bd = &named
 	}
 	w.call.Fn, w.call.IgnoreNulls = bd, e.Nulls == ast.IgnoreNulls
-	for i, a := range args {
-		x := a.e
-		if i < len(bd.Args) {
-			if x, ok = b.cast(e.Span, x, bd.Args[i]); !ok {
-				return "", false
-			}
+	for i, t := range bd.Args {
+		x, ok := b.cast(e.Span, args[i].e, t)
+		if !ok {
+			return "", false
 		}
 		w.call.Args = append(w.call.Args, x)
+	}
+	if len(bd.Args) == 0 {
+		args = nil
 	}
 	if upperWindow[name] {
 		name = strings.ToUpper(name)

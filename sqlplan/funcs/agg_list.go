@@ -231,9 +231,10 @@ type percentSpec struct {
 	nearest    bool // percentile_approx: the value at ceil(p * n)
 }
 
+// percentileType is the result for values of t: an interval has all fields.
 func percentileType(t schema.Type) schema.Type {
 	if t.Kind == schema.YearMonthInterval || t.Kind == schema.DayTimeInterval {
-		return t
+		return typ(t.Kind)
 	}
 	return tDouble
 }

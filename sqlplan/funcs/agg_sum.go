@@ -209,7 +209,7 @@ func avgAggregate(name, doc string, try bool) *Aggregate {
 			b := exactSum(t, avgType(t))
 			b.Finish = func(_ *Ctx, st *States, groups []int32, out *vector) {
 				for _, g := range groups {
-					appendAvg(s.ANSI && !try, t, st, g, out)
+					appendAvg(avgMode{strict: s.ANSI && !try, try: try}, t, st, g, out)
 				}
 			}
 			return b, nil
@@ -227,7 +227,11 @@ func avgType(t schema.Type) schema.Type {
 	return tDouble
 }
 
-func appendAvg(strict bool, t schema.Type, st *States, g int32, out *vector) {
+// avgMode says when a mean that is lost is an error: strict for decimals, all
+// but try for intervals.
+type avgMode struct{ strict, try bool }
+
+func appendAvg(mode avgMode, t schema.Type, st *States, g int32, out *vector) {
 	sum, n, lost := st.Fixed[0].I128[g], st.Fixed[1].I64[g], st.Fixed[2].Bool[g]
 	if n == 0 {
 		out.AppendNull()
@@ -241,9 +245,15 @@ func appendAvg(strict bool, t schema.Type, st *States, g int32, out *vector) {
 	v, ok := text.DecimalDiv(sum, column.FromInt64(n), out.Type.Scale-t.Scale)
 	out.AppendNull()
 	at := out.Len - 1
+	if out.Type.Kind != schema.Decimal && !intervalFits(sum, out.Type.Kind) {
+		if !mode.try {
+			out.Fail(at, errIntervalOverflow("try_add"))
+		}
+		return
+	}
 	switch {
 	case lost || !ok || out.Type.Kind == schema.Decimal && !text.DecimalFits(v, out.Type.Precision):
-		if strict {
+		if mode.strict {
 			out.Fail(at, errDecimalRange(string(text.AppendDecimal(nil, v, out.Type.Scale)), out.Type.Precision, out.Type.Scale))
 		}
 		return
@@ -255,6 +265,12 @@ func appendAvg(strict bool, t schema.Type, st *States, g int32, out *vector) {
 		out.I64[at] = int64(v.Lo)
 	}
 	out.Nulls.Unset(at)
+}
+
+// intervalFits is whether a sum is an interval of the kind.
+func intervalFits(sum column.Int128, kind schema.Kind) bool {
+	v, ok := sum.Int64()
+	return ok && (kind != schema.YearMonthInterval || v == int64(int32(v)))
 }
 
 // extremeAggregate is max (sign 1) or min (sign -1).

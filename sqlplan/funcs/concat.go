@@ -44,7 +44,8 @@ func concatFunction(name string) *Function {
 				types[i] = a.Type
 			}
 			var ok bool
-			if t, ok = CommonOf(s, types); !ok {
+			untyped := slices.ContainsFunc(types, func(t schema.Type) bool { return t.Kind == schema.Void })
+			if t, ok = CommonOf(s, types); !ok || untyped { // an untyped NULL is a text
 				return nil, errDataDiffTypes("concat", call, args)
 			}
 			b.Kernel = concatArrays

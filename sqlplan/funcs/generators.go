@@ -188,7 +188,8 @@ var windowFunctions = []*WindowFunction{
 func rankFunction(name string, kind WindowKind, t schema.Type, doc string) *WindowFunction {
 	f := &WindowFunction{Name: name, Usage: name + "()", Doc: doc}
 	f.Bind = func(_ *Session, args []Arg) (*BoundWindow, error) {
-		if err := checkCount(name, 0, 0, len(args)); err != nil {
+		ranks := kind == Rank || kind == DenseRank || kind == PercentRank // their arguments are checked and have no effect: the order of the window counts
+		if err := checkCount(name, 0, 0, len(args)); err != nil && !ranks {
 			return nil, err
 		}
 		return &BoundWindow{Fn: f, Kind: kind, Result: t, FixedFrame: true}, nil

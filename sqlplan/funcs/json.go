@@ -353,7 +353,12 @@ func bindToJSON(s *Session, args []Arg) (*Bound, error) {
 		return nil, errMismatch("INVALID_JSON_SCHEMA", callText(name, args), "Input schema "+quoteType(t)+" must be a struct, an array, a map or a variant.",
 			map[string]string{"schema": quoteType(t)})
 	}
-	o, err := json.ParseOptions(s.textOptions(options))
+	texts := s.textOptions(options)
+	pretty := strings.EqualFold(texts["pretty"], "true")
+	if pretty {
+		delete(texts, "pretty")
+	}
+	o, err := json.ParseOptions(texts)
 	if err != nil {
 		return nil, errOption(err)
 	}
@@ -363,7 +368,7 @@ func bindToJSON(s *Session, args []Arg) (*Bound, error) {
 	if _, err := json.NewEncoder(t, o); err != nil {
 		return nil, errMismatch("CANNOT_CONVERT_TO_JSON", callText(name, args), err.Error()+".", nil)
 	}
-	return &Bound{Args: argTypes(args), Result: tString, Nullable: args[0].Nullable, Nulls: NullAware, Print: firstOnly(name), Kernel: toJSONKernel(t, o)}, nil
+	return &Bound{Args: argTypes(args), Result: tString, Nullable: args[0].Nullable, Nulls: NullAware, Print: firstOnly(name), Kernel: toJSONKernel(t, o, pretty)}, nil
 }
 
 // argTypes are the types of the arguments as they are.
@@ -375,7 +380,7 @@ func argTypes(args []Arg) []schema.Type {
 	return out
 }
 
-func toJSONKernel(t schema.Type, o json.Options) Kernel {
+func toJSONKernel(t schema.Type, o json.Options, pretty bool) Kernel {
 	return func(c *Ctx, args []*vector, out *vector) {
 		e, ok := c.Scratch.(*json.Encoder)
 		if !ok {
@@ -393,7 +398,15 @@ func toJSONKernel(t schema.Type, o json.Options) Kernel {
 			v = column.Flatten(c.Pool, v)
 			defer v.Release()
 		}
-		c.appendRows(out, func(i int, b []byte) []byte { return e.Append(b, v, i) })
+		if !pretty {
+			c.appendRows(out, func(i int, b []byte) []byte { return e.Append(b, v, i) })
+			return
+		}
+		var compact []byte
+		c.appendRows(out, func(i int, b []byte) []byte {
+			compact = e.Append(compact[:0], v, i)
+			return json.AppendPretty(b, compact)
+		})
 	}
 }
 

@@ -132,7 +132,7 @@ var mathFunctions = []*Function{
 		params: []param{pString, pInt, pInt}, result: tString, mayNull: true, canFail: true, kernel: convKernel,
 	}).example("SELECT conv('100', 2, 10)", "4"),
 	define("width_bucket", "math", "width_bucket(value, min, max, buckets)", "Number of the bucket that a value falls into.", signature{
-		params: []param{pDouble, pDouble, pDouble, pBigint}, result: tBigint, mayNull: true, kernel: widthBucketKernel,
+		params: []param{pBucketed, pBucketed, pBucketed, pBigint}, result: tBigint, mayNull: true, check: bucketsAlike, kernel: widthBucketKernel,
 	}).example("SELECT width_bucket(5.3, 0.2, 10.6, 5)", "3"),
 	signFunction("sign"), signFunction("signum"),
 	roundFunction("round", false).example("SELECT round(2.5)", "3"),
@@ -295,10 +295,32 @@ func digitOf(c byte) (int, bool) {
 	return 0, false
 }
 
+// pBucketed is a value of width_bucket: a DOUBLE or an interval as it is.
+var pBucketed = param{`("DOUBLE" or "INTERVAL YEAR TO MONTH" or "INTERVAL DAY TO SECOND")`, func(s *Session, t schema.Type) (schema.Type, bool) {
+	if t.Kind == schema.YearMonthInterval || t.Kind == schema.DayTimeInterval {
+		return t, true
+	}
+	return pDouble.take(s, t)
+}}
+
+// bucketsAlike refuses intervals beside values of another kind.
+func bucketsAlike(_ *Session, call string, args []Arg) error {
+	interval := func(a Arg) schema.Kind {
+		if k := a.Type.Kind; k == schema.YearMonthInterval || k == schema.DayTimeInterval {
+			return k
+		}
+		return schema.Float64
+	}
+	if k := interval(args[0]); k != interval(args[1]) || k != interval(args[2]) {
+		return errDataDiffTypes("width_bucket", call, args[:3])
+	}
+	return nil
+}
+
 func widthBucketKernel(c *Ctx, args []*vector, out *vector) {
-	v, lo, hi := operand(c, args, 0, f64s), args[1], args[2]
+	v, lo, hi := args[0], args[1], args[2]
 	c.live(out, func(i int) {
-		x, a, b, n := v[i], lo.F64[lo.Row(i)], hi.F64[hi.Row(i)], args[3].I64[args[3].Row(i)]
+		x, a, b, n := anyNumber(v, v.Row(i)), anyNumber(lo, lo.Row(i)), anyNumber(hi, hi.Row(i)), args[3].I64[args[3].Row(i)]
 		if n <= 0 || n == math.MaxInt64 || x != x || a == b || math.IsNaN(a-b) || math.IsInf(a, 0) || math.IsInf(b, 0) {
 			out.SetNull(i)
 			return

@@ -195,8 +195,12 @@ func (f *numberFormat) print(b []byte, v column.Int128, scale int) []byte {
 	if !over {
 		frac += strings.Repeat("0", max(f.fraction, 0)-len(frac))
 	}
+	start := len(b)
 	digits := f.wholeText(whole, over)
-	blanks := len(digits) - len(strings.TrimLeft(digits, " "))
+	blanks := 0
+	if !f.dollar { // a sign stands right before the first digit, a dollar where it is
+		blanks = len(digits) - len(strings.TrimLeft(digits, " "))
+	}
 	b = append(b, digits[:blanks]...)
 	if f.leading {
 		b = f.appendSign(b, neg)
@@ -209,6 +213,9 @@ func (f *numberFormat) print(b []byte, v column.Int128, scale int) []byte {
 	}
 	b = append(b, digits[blanks:]...)
 	if f.fraction > 0 {
+		if n := len(b); n > start && b[n-1] == ' ' { // no digit before the point
+			b[n-1] = '0'
+		}
 		b = append(b, '.')
 		if over {
 			frac = strings.Repeat("#", f.fraction)
@@ -244,12 +251,9 @@ func (f *numberFormat) wholeText(whole string, over bool) string {
 	at := 0
 	for k, g := range f.groups {
 		if k > 0 {
-			switch {
-			case over:
+			if !over && (at > missing || f.groups[k-1].zero) { // behind a digit
 				out.WriteByte(',')
-			case at > missing || f.groups[0].zero:
-				out.WriteByte(',')
-			default:
+			} else {
 				out.WriteByte(' ')
 			}
 		}
@@ -259,7 +263,7 @@ func (f *numberFormat) wholeText(whole string, over bool) string {
 				out.WriteByte('#')
 			case at >= missing:
 				out.WriteByte(whole[at-missing])
-			case f.groups[0].zero, at == n-1 && f.fraction <= 0:
+			case g.zero:
 				out.WriteByte('0')
 			default:
 				out.WriteByte(' ')

@@ -2,6 +2,8 @@ package funcs
 
 import (
 	"regexp"
+	"regexp/syntax"
+	"slices"
 	"strings"
 
 	"github.com/dlclark/regexp2/v2"
@@ -24,6 +26,15 @@ func compileRegexp(pattern string) (matcher, error) {
 	if !t.backtrack {
 		if re, err := regexp.Compile(t.linear); err == nil {
 			m := linearMatcher{re: re}
+			if tree, err := syntax.Parse(t.linear, syntax.Perl); err == nil && matchesEmpty(tree) {
+				if looksAround(tree) {
+					if slow, err := regexp2.Compile(t.full, regexp2.None); err == nil {
+						m.around = &backtrackMatcher{slow}
+					}
+				} else {
+					m.empty = re.FindSubmatchIndex(nil)
+				}
+			}
 			if t.dollar { // $ also matches before a last line break in Java
 				if slow, err := regexp2.Compile(t.full, regexp2.None); err == nil {
 					m.slow = &backtrackMatcher{slow}
@@ -40,8 +51,10 @@ func compileRegexp(pattern string) (matcher, error) {
 }
 
 type linearMatcher struct {
-	re   *regexp.Regexp
-	slow *backtrackMatcher // for texts that end in a line break
+	re     *regexp.Regexp
+	slow   *backtrackMatcher // for texts that end in a line break
+	empty  []int             // the match of an empty text, if it matches one anywhere
+	around *backtrackMatcher // for all, of a pattern whose empty matches depend on what is around
 }
 
 func (m linearMatcher) groups() int { return m.re.NumSubexp() }
@@ -68,11 +81,61 @@ func (m linearMatcher) all(s []byte, f func(at []int) bool) {
 		m.slow.all(s, f)
 		return
 	}
+	if m.around != nil {
+		m.around.all(s, f)
+		return
+	}
+	// the engine leaves out an empty match right behind another one, which
+	// Java finds
+	end := -1
+	behind := func() bool {
+		at := slices.Clone(m.empty)
+		for k := range at {
+			if at[k] >= 0 {
+				at[k] = end
+			}
+		}
+		return f(at)
+	}
 	for _, loc := range m.re.FindAllSubmatchIndex(s, -1) {
-		if !f(loc) {
+		if m.empty != nil && end >= 0 && loc[0] != end && !behind() || !f(loc) {
 			return
 		}
+		if end = -1; loc[1] > loc[0] {
+			end = loc[1]
+		}
 	}
+	if m.empty != nil && end >= 0 {
+		behind()
+	}
+}
+
+// matchesEmpty is whether a pattern can match an empty text.
+func matchesEmpty(t *syntax.Regexp) bool {
+	switch t.Op {
+	case syntax.OpNoMatch, syntax.OpCharClass, syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		return false
+	case syntax.OpLiteral:
+		return len(t.Rune) == 0
+	case syntax.OpPlus, syntax.OpCapture:
+		return matchesEmpty(t.Sub[0])
+	case syntax.OpRepeat:
+		return t.Min == 0 || matchesEmpty(t.Sub[0])
+	case syntax.OpConcat:
+		return !slices.ContainsFunc(t.Sub, func(s *syntax.Regexp) bool { return !matchesEmpty(s) })
+	case syntax.OpAlternate:
+		return slices.ContainsFunc(t.Sub, matchesEmpty)
+	}
+	return true // star, quest, anchors and boundaries
+}
+
+// looksAround is whether a pattern has anchors or boundaries.
+func looksAround(t *syntax.Regexp) bool {
+	switch t.Op {
+	case syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
+		return true
+	}
+	return slices.ContainsFunc(t.Sub, looksAround)
 }
 
 type backtrackMatcher struct{ re *regexp2.Regexp }

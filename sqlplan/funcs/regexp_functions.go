@@ -238,15 +238,16 @@ func regexpReplace(c *Ctx, args []*vector, out *vector) {
 		from := 0
 		if len(args) == 4 {
 			from = charOffset(s, int64(args[3].I32[args[3].Row(i)])-1)
+			b = append(b, s[:from]...)
+			if s = s[from:]; from > 0 && len(s) == 0 {
+				return b
+			}
 		}
 		if rep := args[2].Str(i); !r.tmpl.ready || r.tmpl.text != string(rep) {
 			r.tmpl = parseReplacement(string(rep), r.m.groups())
 		}
 		last, bad, start := 0, false, len(b)
 		r.m.all(s, func(at []int) bool {
-			if at[0] < from {
-				return true
-			}
 			if bad = r.tmpl.bad; bad || textRoom(b, start) <= 0 {
 				return false
 			}
@@ -261,9 +262,9 @@ func regexpReplace(c *Ctx, args []*vector, out *vector) {
 			return true
 		})
 		if bad {
-			c.Fail(out, i, NewError("INVALID_REGEXP_REPLACE", "Could not perform regexp_replace for source = \""+string(s)+"\", pattern = \""+r.text+
+			c.Fail(out, i, NewError("INVALID_REGEXP_REPLACE", "Could not perform regexp_replace for source = \""+string(args[0].Str(i))+"\", pattern = \""+r.text+
 				"\", replacement = \""+r.tmpl.text+"\" and position = "+strconv.Itoa(from+1)+".",
-				map[string]string{"source": string(s), "pattern": r.text, "replacement": r.tmpl.text, "position": strconv.Itoa(from + 1)}))
+				map[string]string{"source": string(args[0].Str(i)), "pattern": r.text, "replacement": r.tmpl.text, "position": strconv.Itoa(from + 1)}))
 			return b
 		}
 		return append(b, s[last:]...)
@@ -291,7 +292,7 @@ func splitKernel(c *Ctx, args []*vector, out *vector) {
 			if limit > 0 && n >= limit {
 				return false
 			}
-			if at[1] == 0 || at[0] == at[1] && at[0] == len(s) { // an empty match at an end splits nothing
+			if at[1] == 0 { // an empty match at the start splits nothing
 				return true
 			}
 			child.AppendStr(s[last:at[0]])

@@ -237,6 +237,25 @@ func (e *Encoder) keyText(dst []byte, s *shape, v *column.Vector, i int) []byte 
 		return text.AppendYearMonth(dst, v.I32[i], s.typ.From, s.typ.To)
 	case schema.DayTimeInterval:
 		return text.AppendDayTime(dst, v.I64[i], s.typ.From, s.typ.To)
+	case schema.Struct:
+		dst = append(dst, '[')
+		for k, f := range s.fields {
+			if k > 0 {
+				dst = append(dst, ',')
+			}
+			dst = e.keyText(dst, f, v.Children[k], i)
+		}
+		return append(dst, ']')
+	case schema.Array:
+		dst = append(dst, '[')
+		from, to := v.List(i)
+		for k := from; k < to; k++ {
+			if k > from {
+				dst = append(dst, ',')
+			}
+			dst = e.keyText(dst, s.elem, v.Children[0], k)
+		}
+		return append(dst, ']')
 	}
 	return e.value(dst, s, v, i)
 }
