@@ -3,6 +3,7 @@ package builtin
 import (
 	"time"
 
+	"pipelines/runtime/budget"
 	"pipelines/runtime/connector"
 	"pipelines/runtime/connector/table"
 	"pipelines/tables"
@@ -74,6 +75,7 @@ type KeyedSinkOptions struct {
 	Name    string
 	Keys    []int          // places in Schema
 	Changes *ChangeOptions // nil: the last row of each key stays
+	Budget  *budget.Budget // lends the memory of an epoch; nil lends all
 }
 
 // KeyedSink returns the sink of a table that is kept by key.
@@ -83,6 +85,6 @@ func KeyedSink(o KeyedSinkOptions) connector.Sink {
 			Table: o.Table, Format: tableFormat, Extension: ".snappy.parquet", Schema: o.Schema,
 			PartitionColumns: o.PartitionColumns, Location: o.Location, Pool: o.Pool, At: o.At,
 		},
-		Name: o.Name, Keys: o.Keys, Changes: o.Changes,
+		Name: o.Name, Keys: o.Keys, Changes: o.Changes, Budget: o.Budget,
 	})
 }

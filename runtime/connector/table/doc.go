@@ -6,7 +6,7 @@
 // Reading order: Reader (reader.go: a file and its partition columns), Stream
 // (stream.go: offsets are version, file index), Sink (sink.go, writer.go), Keyed
 // (keyed.go: options; keyedepoch.go: one epoch; keyedrows.go: its rows by key;
-// keyedfold.go: what changes make of a key's rows; keyedstate.go and
+// keyedmemory.go: what they hold of the budget; keyedfold.go: what changes make of a key's rows; keyedstate.go and
 // keyedexpire.go: the changes that are remembered; keyedcommit.go: rows that go
 // leave their files).
 //

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"pipelines/runtime/budget"
 	"pipelines/runtime/connector"
 	"pipelines/sqlplan/funcs"
 	"pipelines/tables/column"
@@ -38,6 +39,9 @@ type KeyedOptions struct {
 	Keys []int
 	// Changes is set for AUTO CDC; nil keeps the last row of each key.
 	Changes *ChangeOptions
+	// Budget lends the memory of an epoch's rows and of what is staged with
+	// them; nil lends all.
+	Budget *budget.Budget
 }
 
 // ChangeOptions say how changes are applied.
@@ -73,13 +77,13 @@ type Keyed struct {
 // o.Changes is set: see Stateful.
 func NewKeyed(o KeyedOptions) connector.Sink {
 	k := &Keyed{Sink: NewSink(o.SinkOptions), o: o, width: len(o.Schema.Fields)}
+	k.state = newKeyedState(k)
 	if o.Changes == nil {
 		return k
 	}
 	if o.Changes.History {
 		k.width -= 2
 	}
-	k.state = newKeyedState(k)
 	return &changeSink{k}
 }
 
@@ -104,7 +108,7 @@ func (s *changeSink) Changes(put func(key, value []byte)) {
 
 // Begin implements connector.Sink.
 func (k *Keyed) Begin(_ context.Context, info connector.EpochInfo) (connector.Epoch, error) {
-	k.state.changes = nil
+	k.state.drop()
 	return &keyedEpoch{sink: k, info: info, files: newEpoch(k.Sink, info)}, nil
 }
 

@@ -150,6 +150,7 @@ func (g *goneSet) stay(b *column.Batch, at []int, sel []int32) []int32 {
 
 // Commit implements connector.Sink.
 func (k *Keyed) Commit(ctx context.Context, info connector.EpochInfo, raw []byte) error {
+	defer k.state.drop() // the checkpoint has what was staged
 	var t keyedToken
 	if err := json.Unmarshal(raw, &t); err != nil {
 		return fmt.Errorf("prepared token: %w", err)

@@ -87,6 +87,9 @@ func (e *keyedEpoch) Prepare(ctx context.Context) ([]byte, error) {
 	var out keyedOutcome
 	if e.sink.o.Changes == nil {
 		out = replaced(r)
+		if err := e.sink.state.reserve(e.info.Epoch, &out); err != nil {
+			return nil, err
+		}
 	} else if out, err = e.sink.state.apply(r, e.info.Now); err != nil {
 		return nil, err
 	}
@@ -165,5 +168,6 @@ func (e *keyedEpoch) Abort() error {
 		r.release()
 	}
 	clear(e.lanes)
+	e.sink.state.drop()
 	return errors.Join(err, e.files.Abort())
 }

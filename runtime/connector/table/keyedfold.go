@@ -35,6 +35,7 @@ func (s *keyedState) apply(r *keyedRows, now int64) (keyedOutcome, error) {
 	if r.newestOnly() {
 		r.reduce()
 	}
+	r.reducible = false
 	cut := s.cut
 	fresh := r.cut != nil && (cut == nil || column.Compare(r.cut, 0, cut, 0) > 0)
 	if fresh {
@@ -58,7 +59,7 @@ func (s *keyedState) apply(r *keyedRows, now int64) (keyedOutcome, error) {
 	old := folder{r: r, o: f.o, stored: f.stored}
 	s.changes = slices.Grow(s.changes, len(order))
 	var known []int32 // the rows of a key that are from the state
-	for _, id := range order {
+	for n, id := range order {
 		from := int32(0)
 		if id > 0 {
 			from = ends[id-1]
@@ -75,8 +76,16 @@ func (s *keyedState) apply(r *keyedRows, now int64) (keyedOutcome, error) {
 		f.fold(rows)
 		s.difference(r, old.kept, f.kept, now, f.stored)
 		out.difference(&f, old.recs)
+		if n%reserveEvery == reserveEvery-1 {
+			if err := s.reserve(r.epoch, &out); err != nil {
+				return out, err
+			}
+		}
 	}
-	return out, s.expire(r, now)
+	if err := s.expire(r, now); err != nil {
+		return out, err
+	}
+	return out, s.reserve(r.epoch, &out)
 }
 
 func sortedIDs(keys []string) []int32 {

@@ -3,6 +3,7 @@ package table
 import (
 	"fmt"
 
+	"pipelines/runtime/budget"
 	"pipelines/tables/column"
 )
 
@@ -29,13 +30,17 @@ type keyedRows struct {
 	// cut is the greatest sequence of a truncate: nil or one row.
 	cut *column.Vector
 
-	limit   int // rows at which to reduce
-	scratch []byte
-	taken   []int32
+	mem       *budget.Reservation
+	text      int  // bytes of the keys
+	reducible bool // no place in the rows is held elsewhere yet
+	limit     int  // rows at which to reduce
+	scratch   []byte
+	taken     []int32
 }
 
 func newKeyedRows(k *Keyed, epoch int64) *keyedRows {
-	r := &keyedRows{sink: k, epoch: epoch, ids: map[string]int32{}, limit: reduceRows, cols: newVectors(k.o.Pool, k.rowFields())}
+	r := &keyedRows{sink: k, epoch: epoch, ids: map[string]int32{}, limit: reduceRows, reducible: true}
+	r.mem, r.cols = k.o.Budget.Reserve("table "+k.o.Name), newVectors(k.o.Pool, k.rowFields())
 	if c := k.o.Changes; c != nil {
 		r.seq = k.o.Pool.Vector(c.Sequence)
 	}
@@ -52,6 +57,7 @@ func (r *keyedRows) release() {
 		}
 	}
 	r.cols, r.seq, r.cut = nil, nil, nil
+	r.mem.Release()
 }
 
 // add takes the rows of a lent batch.
@@ -126,6 +132,7 @@ func (r *keyedRows) idOf(key []byte) int32 {
 	id, text := int32(len(r.keys)), string(key)
 	r.ids[text] = id
 	r.keys = append(r.keys, text)
+	r.text += len(text)
 	return id
 }
 
@@ -142,7 +149,7 @@ func (r *keyedRows) truncate(seq *column.Vector, i int) {
 
 // bound drops rows that no longer count and refuses what does not fit.
 func (r *keyedRows) bound() error {
-	if len(r.op) >= r.limit && r.newestOnly() {
+	if r.reducible && len(r.op) >= r.limit && r.newestOnly() {
 		r.reduce()
 		r.limit = max(reduceRows, 2*len(r.op))
 	}
@@ -152,7 +159,7 @@ func (r *keyedRows) bound() error {
 				r.sink.o.Schema.Fields[c].Name, r.sink.o.Name, maxColumnBytes>>20)
 		}
 	}
-	return nil
+	return r.reserve()
 }
 
 func payload(v *column.Vector) int {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"pipelines/runtime/budget"
 	"pipelines/runtime/connector"
 	"pipelines/tables/column"
 	"pipelines/tables/schema"
@@ -29,6 +30,8 @@ type keyedState struct {
 	cut     *column.Vector
 	changes []connector.Entry // of the epoch that was staged last
 	arena   []byte            // what the changes are made of: its free rest counts
+	mem     *budget.Reservation
+	text    int // bytes of the changes
 	key     []byte
 	value   []byte
 }
@@ -43,7 +46,9 @@ type layout struct {
 	same bool
 }
 
-func newKeyedState(k *Keyed) keyedState { return keyedState{sink: k} }
+func newKeyedState(k *Keyed) keyedState {
+	return keyedState{sink: k, mem: k.o.Budget.Reserve("changes of table " + k.o.Name)}
+}
 
 func (s *keyedState) ownLayout() layout {
 	l := layout{same: true}
@@ -128,7 +133,13 @@ func (s *keyedState) load(r *keyedRows, order []int32) error {
 		text = append(append(text, entryChange), r.keys[id]...)
 		prefixes[i] = text[from:]
 	}
+	n := 0
 	err := s.reader.Prefixes(prefixes, func(i int, k, v []byte) error {
+		if n++; n%reserveEvery == 0 {
+			if err := r.reserve(); err != nil {
+				return err
+			}
+		}
 		id := order[i]
 		rest, err := column.DecodeValue(k[len(prefixes[i]):], r.seq)
 		if err != nil || len(rest) != 1 {
@@ -224,10 +235,13 @@ func (s *keyedState) allKeys(r *keyedRows) error {
 	split := s.keySplitter()
 	return s.reader.Prefixes([][]byte{{entryChange}}, func(_ int, k, _ []byte) error {
 		key, _, err := split(k[1:])
-		if err == nil {
-			r.idOf(key)
+		if err != nil {
+			return err
 		}
-		return err
+		if id := r.idOf(key); id%reserveEvery == 0 {
+			return r.reserve()
+		}
+		return nil
 	})
 }
 
@@ -248,6 +262,7 @@ func (s *keyedState) copied(b []byte) []byte {
 	if cap(s.arena)-len(s.arena) < len(b) {
 		s.arena = make([]byte, 0, max(arenaBytes, len(b)))
 	}
+	s.text += len(b)
 	from := len(s.arena)
 	s.arena = append(s.arena, b...)
 	return s.arena[from:len(s.arena):len(s.arena)]

@@ -1,0 +1,77 @@
+package table
+
+import (
+	"fmt"
+
+	"pipelines/tables/column"
+)
+
+const (
+	// keyOverhead is what a key takes in keyedRows beyond its text: the header
+	// of the text twice, its number, and the map's share.
+	keyOverhead = 56
+	// entryOverhead is what a change of the state takes beyond its texts, here
+	// and in the list that the checkpoint writes.
+	entryOverhead = 128
+	// goneFactor is how many times the identities of rows that go stand in
+	// memory, as text and as a set, when they are staged and committed.
+	goneFactor = 4
+	// reserveEvery is after how many keys or stored rows more is reserved.
+	reserveEvery = 1 << 12
+)
+
+// bytes estimates the memory held.
+func (r *keyedRows) bytes() int64 {
+	n := int64(cap(r.op)) + 4*int64(cap(r.key)) + int64(r.text) + keyOverhead*int64(len(r.keys))
+	for _, v := range r.cols {
+		n += vectorBytes(v)
+	}
+	if r.seq != nil {
+		n += vectorBytes(r.seq)
+	}
+	return n
+}
+
+func vectorBytes(v *column.Vector) int64 {
+	n := int64(cap(v.Bool)+cap(v.I8)+2*cap(v.I16)+4*cap(v.I32)+8*cap(v.I64)+16*cap(v.I128)) +
+		int64(4*cap(v.F32)+8*cap(v.F64)+4*cap(v.Offsets)+cap(v.Bytes)+8*len(v.Nulls))
+	for _, c := range v.Children {
+		n += vectorBytes(c)
+	}
+	return n
+}
+
+// reserve asks for what the rows hold by now. Rows that others of their key
+// have replaced go before it fails.
+func (r *keyedRows) reserve() error {
+	err := r.mem.Need(r.bytes())
+	if err != nil && r.newestOnly() && r.reducible && len(r.op) > len(r.keys) {
+		r.reduce()
+		err = r.mem.Need(r.bytes())
+	}
+	return r.sink.tooLarge(r.epoch, err)
+}
+
+// tooLarge says of which epoch the memory is.
+func (k *Keyed) tooLarge(epoch int64, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("epoch %d: %w, or set maxFilesPerTrigger or maxBytesPerTrigger on the source", epoch, err)
+}
+
+// reserve asks for what is staged for the state and, with out, for the rows
+// that go.
+func (s *keyedState) reserve(epoch int64, out *keyedOutcome) error {
+	n := int64(s.text) + entryOverhead*int64(len(s.changes))
+	if out != nil {
+		n += goneFactor*int64(len(out.gone)) + 12*int64(cap(out.add))
+	}
+	return s.sink.tooLarge(epoch, s.mem.Need(n))
+}
+
+// drop forgets what is staged.
+func (s *keyedState) drop() {
+	s.changes, s.text = nil, 0
+	s.mem.Release()
+}
