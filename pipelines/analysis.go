@@ -158,16 +158,8 @@ func (a *analyzer) view(d *dataset) {
 	}
 }
 
-func (a *analyzer) compileOptions(d *dataset, conf map[string]string, mode logical.OutputMode, dd *dedup) sqlplan.Options {
-	o := sqlplan.Options{Session: a.session(d, conf), Params: a.project.params, Mode: mode, Name: d.shown()}
-	if dd != nil {
-		o.Deduplicate = &sqlplan.Deduplicate{WithinWatermark: dd.within}
-		for _, k := range dd.keys {
-			o.Deduplicate.Keys = append(o.Deduplicate.Keys, k.value)
-			o.Deduplicate.Place = k.place
-		}
-	}
-	return o
+func (a *analyzer) compileOptions(d *dataset, conf map[string]string, mode logical.OutputMode, dd *sqlplan.Dedup) sqlplan.Options {
+	return sqlplan.Options{Session: a.session(d, conf), Params: a.project.params, Mode: mode, Name: d.shown(), Deduplicate: dd}
 }
 
 // checks adds the dataset's expectations.

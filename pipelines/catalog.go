@@ -146,7 +146,7 @@ func (c *catalogOf) view(d *dataset, r sqlplan.Request) (sqlplan.Answer, error) 
 	if d.kind == graph.TemporaryView && c.reader != nil && c.reader.kind == graph.PersistedView {
 		return sqlplan.Answer{}, classError("INVALID_TEMP_OBJ_REFERENCE", fmt.Sprintf("the view %s is stored and cannot read the temporary view %s", c.reader.shown(), d.shown()))
 	}
-	v := &sqlplan.View{Name: d.name, Text: d.query.text}
+	v := &sqlplan.View{Name: d.name, Text: d.query.text, Dedup: d.dedup}
 	if len(d.conf) > 0 {
 		v.Session = c.a.session(d, nil)
 	}
@@ -158,13 +158,6 @@ func (c *catalogOf) view(d *dataset, r sqlplan.Request) (sqlplan.Answer, error) 
 			return brokenView, nil
 		}
 		v.Query = q
-	}
-	if d.dedup != nil {
-		v.Dedup = &sqlplan.ViewDedup{Within: d.dedup.within, File: d.file}
-		for _, k := range d.dedup.keys {
-			v.Dedup.Keys = append(v.Dedup.Keys, k.value)
-			v.Dedup.KeysAt = append(v.Dedup.KeysAt, k.place)
-		}
 	}
 	return sqlplan.Answer{View: v}, nil
 }

@@ -124,7 +124,7 @@ func (d *definer) fromSpec(x *spec.Dataset) {
 	for _, e := range x.Expectations {
 		out.expectations = append(out.expectations, expectation{name: e.Name.Value, cond: e.Expect, action: e.OnViolation, place: e.Span})
 	}
-	out.dedup = dedupOf(x.Deduplicate)
+	out.dedup = dedupOf(x.Deduplicate, x.File)
 	for _, k := range x.Keys {
 		out.keys = append(out.keys, word{k.Value, k.Span})
 	}
@@ -150,13 +150,13 @@ func (d *definer) specID(x *spec.Dataset) string {
 	return strings.ToLower(strings.Join(d.fullName(x.Name.Parts, "", ""), "."))
 }
 
-func dedupOf(x *spec.Deduplicate) *dedup {
+func dedupOf(x *spec.Deduplicate, file *diag.File) *sqlplan.Dedup {
 	if x == nil {
 		return nil
 	}
-	out := &dedup{within: x.WithinWatermark.Value}
+	out := &sqlplan.Dedup{File: file, Within: x.WithinWatermark.Value}
 	for _, k := range x.Keys {
-		out.keys = append(out.keys, word{k.Value, k.Span})
+		out.Keys, out.KeysAt = append(out.Keys, k.Value), append(out.KeysAt, k.Span)
 	}
 	return out
 }
@@ -181,7 +181,7 @@ func (d *definer) flowFromSpec(f *spec.Flow, target *dataset, trigger *spec.Trig
 	}
 	out := &flow{
 		name: f.Name.Parts[0], place: f.Name.Span, file: f.File, query: query{text: f.SQL}, once: f.Once.Value,
-		mode: f.OutputMode, dedup: dedupOf(f.Deduplicate), cdc: f.AutoCDC, trigger: trigger,
+		mode: f.OutputMode, dedup: dedupOf(f.Deduplicate, f.File), cdc: f.AutoCDC, trigger: trigger,
 	}
 	if len(f.MovedFrom.Parts) == 1 {
 		out.movedFrom = word{f.MovedFrom.Parts[0], f.MovedFrom.Span}

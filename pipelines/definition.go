@@ -36,12 +36,6 @@ type word struct {
 	place diag.Span
 }
 
-// dedup is a declared deduplication.
-type dedup struct {
-	keys   []word
-	within bool
-}
-
 // dataset is a table, a view or a sink, from whatever file it was defined in.
 type dataset struct {
 	kind          graph.Kind
@@ -54,7 +48,7 @@ type dataset struct {
 	properties    map[string]string
 	partitionedBy []word
 	expectations  []expectation
-	dedup         *dedup
+	dedup         *sqlplan.Dedup
 	dropErrors    bool
 	flows         []*flow
 	query         query // views
@@ -81,7 +75,7 @@ type flow struct {
 	space  space
 	once   bool
 	mode   spec.OutputMode
-	dedup  *dedup
+	dedup  *sqlplan.Dedup
 	conf   map[string]string
 	// movedFrom is the flow's former name, "" for none.
 	movedFrom word

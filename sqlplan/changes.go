@@ -102,7 +102,7 @@ func CompileChanges(c Changes, cat Catalog, opts Options) (*ChangesPlan, diag.Li
 	if k.diags.HasErrors() {
 		return nil, k.diags
 	}
-	if node, diags = k.checked(node, b, text); diags.HasErrors() {
+	if node, diags = k.checked(node, b); diags.HasErrors() {
 		return nil, append(k.diags, diags...)
 	}
 	k.diags = append(k.diags, diags...)
@@ -344,8 +344,8 @@ func constant(t schema.Type, value any) *logical.Literal {
 
 // checked adds deduplication and expectations; these look at upserts only, for
 // a delete need not have values.
-func (k *changesCompiler) checked(n logical.Node, b *bind.Binder, text *diag.Text) (logical.Node, diag.List) {
-	n, diags := outcome(b, n, text, k.whole, k.opts)
+func (k *changesCompiler) checked(n logical.Node, b *bind.Binder) (logical.Node, diag.List) {
+	n, diags := outcome(b, n, k.opts)
 	ex, ok := n.(*logical.Expect)
 	if !ok || diags.HasErrors() {
 		return n, diags

@@ -37,7 +37,7 @@ type Options struct {
 	// StateTTL in microseconds drops state that was not touched; 0 never.
 	StateTTL int64
 	// Deduplicate drops repeated rows of the query's result.
-	Deduplicate *Deduplicate
+	Deduplicate *Dedup
 	// Checks are the expectations on the result, after deduplication.
 	Checks []Check
 	// DropErrors drops rows whose expressions fail (on_error: drop).
@@ -46,14 +46,6 @@ type Options struct {
 	Rules map[string]bool
 	// Trace, when set, is called after each rewrite rule.
 	Trace func(rule string, before, after logical.Node)
-}
-
-// Deduplicate is the key of a table's deduplicate option. No keys: all columns.
-type Deduplicate struct {
-	Keys            []string
-	WithinWatermark bool
-	// Text and Place are where it was asked for, for messages; may be zero.
-	Place diag.Span
 }
 
 // Check is one expectation: a condition that each row should meet.
@@ -111,7 +103,7 @@ func CompileQuery(q *Query, text *diag.Text, cat Catalog, opts Options) (*Plan, 
 	}
 	whole := q.Range()
 	diags = append(diags, wanted(node, text, whole, opts)...)
-	node, more := outcome(b, node, text, whole, opts)
+	node, more := outcome(b, node, opts)
 	diags = append(diags, more...)
 	if diags.HasErrors() || node == nil {
 		return nil, diags

@@ -11,5 +11,5 @@ type Error = funcs.Error
 // NewError makes an Error.
 func NewError(class, message string) *Error { return funcs.NewError(class, message, nil) }
 
-// ViewDedup keeps the first row of each key of a view's rows.
-type ViewDedup = bind.Dedup
+// Dedup keeps the first row of each key of a query's rows.
+type Dedup = bind.Dedup

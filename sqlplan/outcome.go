@@ -21,22 +21,10 @@ func (o Options) session() *Session {
 
 // outcome adds what a dataset asks for on top of its query: deduplication,
 // then expectations.
-func outcome(b *bind.Binder, n logical.Node, text *diag.Text, r diag.Range, opts Options) (logical.Node, diag.List) {
+func outcome(b *bind.Binder, n logical.Node, opts Options) (logical.Node, diag.List) {
 	var diags diag.List
-	if d := opts.Deduplicate; d != nil {
-		node := &logical.Deduplicate{Input: n, WithinWatermark: d.WithinWatermark}
-		out := n.Output()
-		for _, k := range d.Keys {
-			i := logical.SchemaOf(out).Index(k)
-			if i < 0 {
-				names := logical.SchemaOf(out).Names()
-				diags = append(diags, diag.At(text, r, "UNRESOLVED_COLUMN.WITH_SUGGESTION",
-					"The deduplication key `"+k+"` is no column of the query.").WithHint(diag.DidYouMean(k, names)))
-				continue
-			}
-			node.Keys = append(node.Keys, out[i].ID)
-		}
-		n = node
+	if opts.Deduplicate != nil {
+		n, diags = opts.Deduplicate.Of(n)
 	}
 	if len(opts.Checks) == 0 && !opts.DropErrors {
 		return n, diags

@@ -120,7 +120,7 @@ func TestStreamingConformance(t *testing.T) {
 		mode := map[string]logical.OutputMode{"append": logical.Append, "update": logical.Update, "complete": logical.Complete}[c.mode]
 		opts := sqlplan.Options{Mode: mode, Wanted: sqlplan.Stream, Name: "t"}
 		if c.dedup != "" {
-			opts.Deduplicate = &sqlplan.Deduplicate{WithinWatermark: c.within}
+			opts.Deduplicate = &sqlplan.Dedup{Within: c.within}
 			if _, list, ok := strings.Cut(c.dedup, "keys: ["); ok {
 				list, _, _ = strings.Cut(list, "]")
 				for _, k := range strings.Split(list, ",") {

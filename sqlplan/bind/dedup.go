@@ -1,8 +1,6 @@
 package bind
 
 import (
-	"strings"
-
 	"pipelines/spec/diag"
 	"pipelines/sqlplan/logical"
 )
@@ -17,29 +15,24 @@ type Dedup struct {
 	Within bool
 }
 
-// dedup resolves the keys among the node's columns; at is where the node
-// stands when the keys have no places.
-func (b *Binder) dedup(n logical.Node, d *Dedup, at diag.Span) (logical.Node, bool) {
+// Of puts the deduplication on top of a bound query, whose columns the keys
+// must name.
+func (d *Dedup) Of(n logical.Node) (logical.Node, diag.List) {
 	out := &logical.Deduplicate{Input: n, WithinWatermark: d.Within}
-	ok := true
+	var diags diag.List
+	columns := n.Output()
 	for i, k := range d.Keys {
-		found := false
-		var names []string
-		for _, a := range n.Output() {
-			names = append(names, a.Name)
-			if strings.EqualFold(a.Name, k) && !found {
-				out.Keys = append(out.Keys, a.ID)
-				found = true
-			}
+		at := logical.SchemaOf(columns).Index(k)
+		if at >= 0 {
+			out.Keys = append(out.Keys, columns[at].ID)
+			continue
 		}
-		if !found {
-			if i < len(d.KeysAt) {
-				at = d.KeysAt[i]
-			}
-			x := diag.AtSpan(d.File, at, "UNRESOLVED_COLUMN_AMONG_FIELD_NAMES", "the query has no column "+k+" to deduplicate by")
-			b.report(x.WithHint(diag.DidYouMean(k, names)))
-			ok = false
+		var place diag.Span
+		if i < len(d.KeysAt) {
+			place = d.KeysAt[i]
 		}
+		diags = append(diags, diag.AtSpan(d.File, place, "UNRESOLVED_COLUMN_AMONG_FIELD_NAMES", "the query has no column "+k+" to deduplicate by").
+			WithHint(diag.DidYouMean(k, logical.SchemaOf(columns).Names())))
 	}
-	return out, ok
+	return out, diags
 }

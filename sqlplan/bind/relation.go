@@ -273,8 +273,11 @@ func (b *Binder) view(v *View, req Request, r diag.Range) (logical.Node, *scope)
 		return nil, broken
 	}
 	if v.Dedup != nil {
-		var ok bool
-		if n, ok = b.dedup(n, v.Dedup, b.text.Span(r)); !ok {
+		var diags diag.List
+		if n, diags = v.Dedup.Of(n); diags != nil {
+			for _, d := range diags {
+				b.report(d)
+			}
 			return nil, broken
 		}
 	}
