@@ -1,9 +1,6 @@
 package rewrite
 
 import (
-	"bytes"
-	"cmp"
-
 	"pipelines/sqlplan/expr"
 	"pipelines/sqlplan/logical"
 	"pipelines/tables/column"
@@ -190,7 +187,7 @@ func (a *answer) offer(call describedCall, v *column.Vector) {
 		a.best = v
 		return
 	}
-	if d := compareOne(v, a.best); call.fn == "min" && d < 0 || call.fn == "max" && d > 0 {
+	if d := column.Compare(v, 0, a.best, 0); call.fn == "min" && d < 0 || call.fn == "max" && d > 0 {
 		a.best = v
 	}
 }
@@ -216,20 +213,4 @@ func exactBounds(t schema.Type) bool {
 		return true
 	}
 	return t.Kind == schema.String
-}
-
-// compareOne compares the first rows of two vectors of one such type.
-func compareOne(a, b *column.Vector) int {
-	x, y := a.Row(0), b.Row(0)
-	switch column.PhysicalOf(a.Type) {
-	case column.PhysI8:
-		return cmp.Compare(a.I8[x], b.I8[y])
-	case column.PhysI16:
-		return cmp.Compare(a.I16[x], b.I16[y])
-	case column.PhysI32:
-		return cmp.Compare(a.I32[x], b.I32[y])
-	case column.PhysI64:
-		return cmp.Compare(a.I64[x], b.I64[y])
-	}
-	return bytes.Compare(a.Str(x), b.Str(y))
 }

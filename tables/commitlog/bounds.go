@@ -1,8 +1,6 @@
 package commitlog
 
 import (
-	"bytes"
-	"cmp"
 	"encoding/json"
 	"math"
 	"strings"
@@ -136,8 +134,8 @@ func (s *FileStats) Exact(path []string, t schema.Type, whole bool) (nulls int64
 // Between reports whether the term may hold for a value from low to high; nil
 // is unknown.
 func Between(low, high *column.Vector, term *format.Term) bool {
-	below := func() int { return compareAt(low, term.Value) }
-	above := func() int { return compareAt(high, term.Value) }
+	below := func() int { return column.Compare(low, 0, term.Value, 0) }
+	above := func() int { return column.Compare(high, 0, term.Value, 0) }
 	switch term.Op {
 	case format.Equal:
 		return (low == nil || below() <= 0) && (high == nil || above() >= 0)
@@ -159,39 +157,6 @@ func isNaN(v *column.Vector) bool {
 		return math.IsNaN(float64(flat.F32[i]))
 	}
 	return math.IsNaN(flat.F64[i])
-}
-
-// compareAt compares the first values of two vectors of one type.
-func compareAt(a, b *column.Vector) int {
-	a, i := flatRow(a, 0)
-	b, j := flatRow(b, 0)
-	switch column.PhysicalOf(a.Type) {
-	case column.PhysBool:
-		switch {
-		case a.Bool[i] == b.Bool[j]:
-			return 0
-		case b.Bool[j]:
-			return -1
-		}
-		return 1
-	case column.PhysI8:
-		return cmp.Compare(a.I8[i], b.I8[j])
-	case column.PhysI16:
-		return cmp.Compare(a.I16[i], b.I16[j])
-	case column.PhysI32:
-		return cmp.Compare(a.I32[i], b.I32[j])
-	case column.PhysI64:
-		return cmp.Compare(a.I64[i], b.I64[j])
-	case column.PhysI128:
-		return a.I128[i].Cmp(b.I128[j])
-	case column.PhysF32:
-		return cmp.Compare(a.F32[i], b.F32[j])
-	case column.PhysF64:
-		return cmp.Compare(a.F64[i], b.F64[j])
-	case column.PhysBytes:
-		return bytes.Compare(a.Str(i), b.Str(j))
-	}
-	panic("bug: commitlog: no order for type " + a.Type.String())
 }
 
 // decodeBound reads a bound of a leaf, or returns nil if it has none to rely

@@ -197,10 +197,10 @@ func TestMayMatch(t *testing.T) {
 				nan = true
 				continue
 			}
-			if c.Min == nil || compareAt(v, c.Min) < 0 {
+			if c.Min == nil || column.Compare(v, 0, c.Min, 0) < 0 {
 				c.Min = v
 			}
-			if c.Max == nil || compareAt(v, c.Max) > 0 {
+			if c.Max == nil || column.Compare(v, 0, c.Max, 0) > 0 {
 				c.Max = v
 			}
 		}
@@ -230,7 +230,7 @@ func holds(v *column.Vector, term *format.Term) bool {
 	if term.Op == format.IsNull || term.Op == format.IsNotNull || v.IsNull(0) {
 		return v.IsNull(0) == (term.Op == format.IsNull) && term.Op >= format.IsNull
 	}
-	c := compareAt(v, term.Value)
+	c := column.Compare(v, 0, term.Value, 0)
 	if v.Type.IsFloat() {
 		a, b := math.IsNaN(v.F64[0]), math.IsNaN(term.Value.F64[0])
 		switch {
