@@ -18,24 +18,98 @@ func (r *sourceRelation) cleans() bool {
 		r.config.Options != nil && r.config.Options.String("cleanSource") != "off"
 }
 
+// sourceRead is one flow that reads one source.
+type sourceRead struct {
+	flow   *flow
+	source *sourceRelation
+	stream bool
+}
+
 // cleanedSources refuses sources that take files away from a second reader,
-// from a batch reader, or from a table.
+// from a batch reader, from a table, or from another source over the same
+// files.
 func (a *analyzer) cleanedSources() {
-	readers := map[*spec.Source]*flow{}
+	var reads []sourceRead
 	for _, d := range a.project.datasets {
 		for _, f := range d.flows {
 			if f.plan == nil {
 				continue
 			}
 			for _, r := range f.plan.Reads {
-				h, ok := r.Handle.(handle)
-				if !ok || h.source == nil || !h.source.cleans() {
-					continue
+				if h, ok := r.Handle.(handle); ok && h.source != nil {
+					reads = append(reads, sourceRead{f, h.source, r.Streaming})
 				}
-				a.cleanedSource(f, h.source, r.Streaming, readers)
 			}
 		}
 	}
+	readers := map[*spec.Source]*flow{}
+	for i, r := range reads {
+		if r.source.cleans() {
+			a.cleanedSource(r.flow, r.source, r.stream, readers)
+			a.cleanedBeside(r, i, reads)
+		}
+	}
+}
+
+// cleanedBeside refuses other sources over files that r takes away; of two that
+// both do, the later one.
+func (a *analyzer) cleanedBeside(r sourceRead, at int, reads []sourceRead) {
+	for i, o := range reads {
+		if r.source.spec == nil || o.source.spec == r.source.spec || o.source.cleans() && i < at || !filesOf(r.source).shares(filesOf(o.source)) {
+			continue
+		}
+		x := diag.AtSpan(o.flow.file, o.flow.place, "INVALID_OPTION", fmt.Sprintf("%s reads %s, whose files the cleanSource of %s takes away", o.flow.name, o.source.name, r.source.name))
+		a.list = append(a.list, x.WithHint("read the files by one source in one streaming table, and read that table").WithRelated(r.flow.place, "the reader of "+r.source.name))
+	}
+}
+
+// fileSet is what a source may read: the names that match in a folder, or in
+// all folders of it.
+type fileSet struct {
+	dir, names string
+	deep       bool
+}
+
+// filesOf reads the path and the options of a source; the zero value for one
+// without files.
+func filesOf(r *sourceRelation) fileSet {
+	has := func(name string) bool {
+		return r.config.Options != nil && slices.ContainsFunc(r.factory.Fields, func(f option.Field) bool { return f.Name == name })
+	}
+	if r.config.Path == "" || !has("pathGlobFilter") {
+		return fileSet{}
+	}
+	s := fileSet{dir: filepath.Clean(r.config.Path), names: r.config.Options.String("pathGlobFilter"), deep: r.config.Options.Bool("recursiveFileLookup")}
+	if base := filepath.Base(s.dir); strings.ContainsAny(base, "*?[{") || filepath.Ext(base) != "" {
+		s.dir = filepath.Dir(s.dir)
+		if s.names == "" {
+			s.names = base
+		}
+	}
+	if s.names == "" {
+		s.names = "*"
+	}
+	return s
+}
+
+// shares reports whether two sources certainly may read the same file. Of two
+// patterns of names it is known only when they are the same.
+func (s fileSet) shares(o fileSet) bool {
+	if s.dir == "" || o.dir == "" {
+		return false
+	}
+	within := func(out, in fileSet) bool {
+		rel, err := filepath.Rel(out.dir, in.dir)
+		return out.deep && err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
+	}
+	if s.dir != o.dir && !within(s, o) && !within(o, s) {
+		return false
+	}
+	match := func(pattern, name string) bool {
+		ok, err := filepath.Match(pattern, name)
+		return ok && err == nil
+	}
+	return s.names == "*" || o.names == "*" || s.names == o.names || match(s.names, o.names) || match(o.names, s.names)
 }
 
 func (a *analyzer) cleanedSource(f *flow, rel *sourceRelation, stream bool, readers map[*spec.Source]*flow) {

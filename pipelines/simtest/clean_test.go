@@ -144,6 +144,13 @@ func TestCleanSourceChanged(t *testing.T) {
 	}
 }
 
+// again reads the source that other makes.
+const again = "  - {name: again, sql: \"SELECT v FROM STREAM(twin)\"}\n"
+
+func other(path, options string) string {
+	return "  - {name: twin, format: json, path: " + path + ", schema: \"v BIGINT\", options: {" + options + "}}\n"
+}
+
 // TestCleanSourceRefused has the uses that would lose rows.
 func TestCleanSourceRefused(t *testing.T) {
 	for _, c := range []struct{ options, rest, want string }{
@@ -153,11 +160,24 @@ func TestCleanSourceRefused(t *testing.T) {
 		{"cleanSource: erase", oneReader, "cleanSource"},
 		{"cleanSource: delete", oneReader + "  - {name: again, sql: \"SELECT v FROM STREAM(raw)\"}\n", "both read raw"},
 		{"cleanSource: delete", oneReader + "materialized_views:\n  - {name: m, sql: \"SELECT v FROM raw\"}\n", "reads raw whole"},
+		{"cleanSource: delete", other("landing", "") + oneReader + again, "again reads twin"},
+		{"cleanSource: delete", other("landing/../landing", "cleanSource: delete") + oneReader + again, "again reads twin"},
+		{"cleanSource: delete", other("landing/*.json", "") + oneReader + again, "again reads twin"},
+		{"cleanSource: delete", other("landing/a.json", "") + oneReader + again, "again reads twin"},
+		{"cleanSource: delete", other(".", "recursiveFileLookup: 'true'") + oneReader + again, "again reads twin"},
+		{"cleanSource: delete", oneReader + "materialized_views:\n  - {name: m, sql: \"SELECT v FROM json.`landing`\"}\n", "m reads"},
 	} {
 		dir := cleaned(t, c.options, c.rest)
 		put(t, dir, "landing/a.json", `{"v":1}`)
 		fails(t, dir, pipelines.RunOptions{}, c.want)
 	}
+	// Other files of the same folder are another source's own.
+	apart := cleaned(t, "cleanSource: delete, pathGlobFilter: '*.json'", other("landing", "pathGlobFilter: '*.txt'")+oneReader+again)
+	put(t, apart, "landing/a.json", `{"v":1}`)
+	put(t, apart, "landing/a.txt", `{"v":2}`)
+	run(t, apart, pipelines.RunOptions{})
+	want(t, apart, "out", "1")
+	want(t, apart, "again", "2")
 	// One flow may read it twice: it is one scan.
 	dir := cleaned(t, "cleanSource: delete", "streaming_tables:\n  - {name: out, sql: \"SELECT v FROM STREAM(raw) UNION ALL SELECT v + 1 FROM STREAM(raw)\"}\n")
 	put(t, dir, "landing/a.json", `{"v":1}`)
