@@ -121,7 +121,7 @@ func (u *update) lookAtFlow(ctx context.Context, d *dataset, f *flow, s *Step) {
 			continue
 		}
 		s.Waiting = max(s.Waiting, 0) + plan.Splits
-		s.Details = append(s.Details, fmt.Sprintf("flow %s: %d files of %s are waiting", f.name, plan.Splits, r.Name[0]))
+		s.Details = append(s.Details, fmt.Sprintf("flow %s: %s waiting", f.name, areMany(plan.Splits, "file", " of "+r.Name[0])))
 		s.Details = append(s.Details, plan.Notes...)
 	}
 }
@@ -175,9 +175,17 @@ func (u *update) deployed(d *dataset, f *flow) (map[string]stream.Offset, func(s
 		return nil, read, ""
 	}
 	snap.RenameSources(u.movedSources(f))
-	return snap.Intent.To, read, fmt.Sprintf("%d epochs are committed", snap.Marked+1)
+	return snap.Intent.To, read, areMany(int(snap.Marked+1), "epoch", "") + " committed"
 }
 
 func (u *update) checkpointPath(folder string) string {
 	return filepath.Join(u.p.spec.CheckpointDir(), filepath.FromSlash(folder), "flow.db")
+}
+
+// areMany writes how many there are: "1 file of a is", "2 files of a are".
+func areMany(n int, noun, of string) string {
+	if n == 1 {
+		return "1 " + noun + of + " is"
+	}
+	return fmt.Sprintf("%d %ss%s are", n, noun, of)
 }
