@@ -111,7 +111,7 @@ func (u *update) lookAt(ctx context.Context, d *dataset) (*target, diag.List, er
 	t.table, err = u.st.table(ctx, t.record.Folder)
 	if errors.Is(err, stores.ErrNotExist) {
 		t.table = nil
-		return t, nil, nil
+		return t, u.lostTable(t), nil
 	}
 	if err != nil {
 		return nil, nil, err
@@ -120,6 +120,24 @@ func (u *update) lookAt(ctx context.Context, d *dataset) (*target, diag.List, er
 		return t, nil, nil
 	}
 	return t, append(u.compareTable(t), u.renamedFlows(t)...), nil
+}
+
+// lostTable refuses to make a table anew in the place of one whose flows have
+// committed epochs: nothing may stand where a copy is to be restored to.
+func (u *update) lostTable(t *target) diag.List {
+	d := t.d
+	if !u.selected[d] || d.kind != graph.StreamingTable || u.fresh[d] {
+		return nil
+	}
+	for _, f := range slices.Sorted(maps.Keys(t.record.Flows)) {
+		c := CheckpointInfo{Path: u.checkpointOf(t, f)}
+		if !exists(c.Path) || c.read(false) != nil || c.Epochs == 0 {
+			continue // what cannot be read is reported when the flow opens it
+		}
+		x := diag.AtSpan(d.file, d.place, "TABLE_LOST", fmt.Sprintf("the table %s is not in %s, and the checkpoint of its flow %s says that epoch %d is committed to it", d.shown(), t.record.Folder, f, c.Epochs-1))
+		return diag.List{x.WithHint("restore the table from a copy that is as new as the checkpoint, or run with --full-refresh " + d.shown())}
+	}
+	return nil
 }
 
 // withoutRecord looks whether a table's data is there although the catalog does

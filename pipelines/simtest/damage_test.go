@@ -129,3 +129,27 @@ func TestDamagedState(t *testing.T) {
 	}
 	t.Logf("%d damaged files", tried)
 }
+
+// TestTableLost has a table whose folder is gone while its checkpoint is there:
+// nothing is made in its place, so that it can be restored.
+func TestTableLost(t *testing.T) {
+	dir := cleaned(t, "", oneReader)
+	put(t, dir, "landing/a.json", `{"v":1}`)
+	run(t, dir, pipelines.RunOptions{})
+	place, copied := filepath.Join(dir, "state/tables/main/default/out"), filepath.Join(dir, "copied")
+	if err := os.Rename(place, copied); err != nil {
+		t.Fatal(err)
+	}
+	put(t, dir, "landing/b.json", `{"v":2}`)
+	fails(t, dir, pipelines.RunOptions{}, "TABLE_LOST", "epoch 0 is committed")
+	if err := os.Rename(copied, place); err != nil {
+		t.Fatal(err)
+	}
+	run(t, dir, pipelines.RunOptions{})
+	want(t, dir, "out", "1", "2")
+	if err := os.RemoveAll(place); err != nil {
+		t.Fatal(err)
+	}
+	run(t, dir, pipelines.RunOptions{FullRefresh: []string{"out"}})
+	want(t, dir, "out", "1", "2")
+}
