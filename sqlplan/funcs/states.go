@@ -272,14 +272,22 @@ func (v *ValueColumn) Set(group int32, src *column.Vector, row int) {
 	v.at[group] = int32(v.values.Len - 1)
 }
 
-// overwrite replaces fixed-width values in place.
+// overwrite replaces fixed-width values in place, and texts of one length.
 func (v *ValueColumn) overwrite(group int32, src *column.Vector, row int) bool {
-	switch column.PhysicalOf(v.values.Type) {
-	case column.PhysNone, column.PhysBytes, column.PhysList, column.PhysStruct:
-		return false
-	}
 	if src.Dict != nil {
 		src, row = src.Dict, int(src.Index[row])
+	}
+	switch column.PhysicalOf(v.values.Type) {
+	case column.PhysNone, column.PhysList, column.PhysStruct:
+		return false
+	case column.PhysBytes:
+		at := v.values.Offsets[v.at[group]:]
+		text := src.Str(row)
+		if int(at[1]-at[0]) != len(text) {
+			return false
+		}
+		copy(v.values.Bytes[at[0]:at[1]], text)
+		return true
 	}
 	loadFixed(v.values, int(v.at[group]), src, row)
 	return true

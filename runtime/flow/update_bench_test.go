@@ -1,0 +1,169 @@
+//go:build unix
+
+package flow
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"pipelines/runtime/checkpoint"
+	"pipelines/runtime/connector"
+	"pipelines/runtime/connector/generate"
+	"pipelines/runtime/connector/noop"
+	"pipelines/runtime/operator/optest"
+	"pipelines/sqlplan/funcs"
+	"pipelines/sqlplan/logical"
+	"pipelines/tables/column"
+	"pipelines/tables/format"
+)
+
+// updates makes rows of a key and a text of 50 bytes: each key once, in an
+// order that is none, then the same keys again with greater texts.
+type updates struct {
+	*generate.Source
+	keys int64
+	// longest is the longest time for which the flow had a batch.
+	mu      sync.Mutex
+	longest time.Duration
+}
+
+// Open implements connector.Opener.
+func (u *updates) Open(ctx context.Context, s connector.Split, spec connector.ScanSpec) (connector.Reader, error) {
+	r, err := u.Source.Open(ctx, s, spec)
+	return &updateReader{Reader: r, of: u, pool: spec.Pool}, err
+}
+
+type updateReader struct {
+	connector.Reader
+	of    *updates
+	pool  *column.Pool
+	given time.Time
+}
+
+// Counts implements connector.Reader.
+func (r *updateReader) Counts() format.Counts { return r.Reader.Counts() }
+
+// Next implements connector.Reader: the numbers of rows become keys.
+func (r *updateReader) Next() (*column.Batch, error) {
+	if !r.given.IsZero() {
+		r.of.mu.Lock()
+		r.of.longest = max(r.of.longest, time.Since(r.given))
+		r.of.mu.Unlock()
+	}
+	b, err := r.Reader.Next()
+	if err == io.EOF {
+		return b, err
+	}
+	if err != nil {
+		return nil, err
+	}
+	ids, texts := b.Cols[0], r.pool.Vector(testSchema.Fields[1].Type)
+	const digits = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJ"
+	var text [50]byte
+	for i, n := range ids.I64 {
+		key := n % r.of.keys * 7_368_787 % r.of.keys
+		ids.I64[i] = key
+		text = [50]byte{byte('a' + n/r.of.keys), byte(key), byte(key >> 8), byte(key >> 16)}
+		for k := range 3 {
+			text[1+k] = 'a' + text[1+k]%26
+		}
+		copy(text[4:], digits)
+		texts.Bytes = append(texts.Bytes, text[:]...)
+		if len(texts.Offsets) == 0 {
+			texts.Offsets = append(texts.Offsets, 0)
+		}
+		texts.Offsets = append(texts.Offsets, int32(len(texts.Bytes)))
+		texts.Len++
+	}
+	b.Cols[1].Release()
+	b.Cols[1] = texts
+	r.given = time.Now()
+	return b, nil
+}
+
+// BenchmarkStateUpdates gives b.N thousand keys a text of 50 bytes, and then
+// all of them a greater one, 500,000 an epoch, each epoch prepared on disk. It
+// takes `-benchtime 10000x` for ten million keys.
+func BenchmarkStateUpdates(b *testing.B) {
+	keys := int64(b.N) * 1000
+	if keys < 100_000 {
+		return // the first try of go test
+	}
+	dir, pool := b.TempDir(), column.NewPool()
+	scan := (&rig{}).scan()
+	plan := &logical.Aggregate{
+		Input: scan, Groups: []logical.Alias{optest.Named(10, "id", scan.Columns[0].Ref())},
+		Aggs:  []logical.AggCall{greatest(b, 11, scan.Columns[1])},
+		State: &logical.StateInfo{ID: "agg", EventTime: -1, Mode: logical.Update},
+	}
+	var closing time.Duration // of the longest end of an epoch
+	run := func(rows int64) (cpu time.Duration, heap uint64, push time.Duration) {
+		path, id := filepath.Join(dir, "flow.db"), checkpoint.Identity{Dataset: "t", Flow: "f", AppID: "a"}
+		db, err := checkpoint.Open(path, id)
+		if err != nil {
+			db, err = checkpoint.Create(path, id)
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+		gen := &updates{Source: generate.New(generate.Options{Schema: testSchema, Rows: rows, RowsPerEpoch: 500_000, Step: 1000, Partitions: 1}), keys: keys}
+		var from time.Time
+		e, err := New(Options{
+			Dataset: "t", Flow: "f", Plan: plan, Session: &funcs.Session{ANSI: true, Location: time.UTC}, Mode: logical.Update,
+			Streams: map[string]connector.Source{"gen": gen}, Sink: noop.Sink{}, DB: db, Lanes: 2, Pool: pool, Now: time.Now,
+			At: func(point string) error {
+				switch point {
+				case ReadAfter:
+					from = time.Now()
+				case StepAfter, StateAfter:
+					closing = max(closing, time.Since(from))
+				case StageAfter:
+					from = time.Now()
+				}
+				return nil
+			},
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+		before := cpuTime(b)
+		if _, err := e.Run(context.Background(), context.Background()); err != nil {
+			b.Fatal(err)
+		}
+		cpu = cpuTime(b) - before
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		e.Close()
+		if err := db.Close(); err != nil {
+			b.Fatal(err)
+		}
+		return cpu, m.HeapAlloc, gen.longest
+	}
+	report := func(what string, rows int64) {
+		closing = 0
+		cpu, heap, push := run(rows)
+		fmt.Printf("%-8s %.2f M keys/CPU s, %.0f bytes of heap a key beyond key and value, longest push %d ms, longest close %d ms\n", what,
+			float64(keys)/cpu.Seconds()/1e6, float64(heap)/float64(keys)-58, push.Milliseconds(), closing.Milliseconds())
+	}
+	report("new", keys)
+	report("updates", 2*keys) // restart included
+	start := time.Now()
+	cpu, _, _ := run(2 * keys)
+	fmt.Printf("restart  %.2f s, %.2f CPU s\n", time.Since(start).Seconds(), cpu.Seconds())
+}
+
+// greatest is max of a column.
+func greatest(tb testing.TB, id logical.ColumnID, of logical.Attr) logical.AggCall {
+	fn, err := funcs.LookupAggregate("max").Bind(optest.Session(), []funcs.Arg{{Type: of.Type, Nullable: true}})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return logical.AggCall{Fn: fn, Args: []logical.Expr{of.Ref()}, Attr: logical.Attr{ID: id, Name: "max", Type: of.Type, Nullable: true, Watermark: -1}}
+}
