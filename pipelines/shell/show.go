@@ -61,6 +61,8 @@ func (r *run) show(ctx context.Context) *Failure {
 		return r.showDatabases(ctx)
 	case "CATALOGS":
 		r.list("catalog", []string{r.catalog})
+	case "CURRENT NAMESPACE":
+		r.rows([]string{"catalog", "namespace"}, [][]string{{r.catalog, r.database}})
 	case "COLUMNS":
 		s, f := r.schemaOf(r.st.Name)
 		if f != nil {

@@ -276,6 +276,8 @@ var codes = [...]CodeInfo{
 	{"UNBOUND_SQL_PARAMETER", "42P02", "A parameter has no value."},
 	{"UNEXPECTED_INPUT_TYPE", "42K09", "The argument has the wrong type."},
 	{"UNEXPECTED_POSITIONAL_ARGUMENT", "4274K", "A positional argument after a named one."},
+	{"VECTOR_DIMENSION_MISMATCH", "22000", "Vectors of different dimensions."},
+	{"INVALID_VECTOR_NORM_DEGREE", "22023", "A vector's length of a degree that is none."},
 	{"UNPIVOT_VALUE_DATA_TYPE_MISMATCH", "42K09", "Unpivoted columns differ in type."},
 	{"UNRECOGNIZED_PARAMETER_NAME", "4274K", "The function has no such argument."},
 	{"UNSUPPORTED_DATATYPE", "0A000", "A type that is not supported."},

@@ -287,7 +287,7 @@ func (b *Binder) lambdaParam(r diag.Range, parts []ast.Ident, v *env) (bound, bo
 // bareWords are functions that are called without parentheses.
 var bareWords = map[string]bool{
 	"current_date": true, "current_timestamp": true, "current_user": true, "user": true, "session_user": true,
-	"current_catalog": true, "current_database": true, "current_schema": true, "localtimestamp": true, "current_timezone": true,
+	"current_catalog": true, "current_database": true, "current_schema": true, "current_path": true, "localtimestamp": true, "current_timezone": true,
 }
 
 // bareWord resolves current_date and the like, and session variables.

@@ -14,7 +14,7 @@ import (
 var noExample = map[string]bool{
 	"current_date": true, "current_timestamp": true, "localtimestamp": true, "raise_error": true, "rand": true, "randn": true, "uuid": true,
 	"monotonically_increasing_id": true, "spark_partition_id": true, "input_file_name": true, "input_file_block_start": true,
-	"input_file_block_length": true, "current_catalog": true, "current_database": true, "current_user": true, "current_timezone": true,
+	"input_file_block_length": true, "current_catalog": true, "current_database": true, "current_path": true, "current_user": true, "current_timezone": true,
 	"version": true, "shuffle": true, "randstr": true, "uniform": true, "dateadd": true, "timestampadd": true, "timestampdiff": true, "[]": true,
 	// refused: the TIME type is off, as in Spark by default, and there is no Java
 	"make_time": true, "to_time": true, "try_to_time": true, "time_diff": true, "time_trunc": true, "current_time": true, "localtime": true,

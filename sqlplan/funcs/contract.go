@@ -1,6 +1,7 @@
 package funcs
 
 import (
+	"strings"
 	"time"
 
 	"pipelines/tables/column"
@@ -48,6 +49,14 @@ func (s *Session) conf(key, def string) string {
 		return v
 	}
 	return def
+}
+
+// timestampType is what TIMESTAMP means (spark.sql.timestampType).
+func (s *Session) timestampType() schema.Type {
+	if strings.EqualFold(s.Conf["spark.sql.timestampType"], "TIMESTAMP_NTZ") {
+		return tTimeNTZ
+	}
+	return tTime
 }
 
 // Arg describes one argument of a call at bind time.

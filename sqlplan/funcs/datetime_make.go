@@ -158,6 +158,10 @@ func timestampMaker(name string, t schema.Type, zoned, try bool) *Function {
 		if n := len(args); n > 0 && n < 4 && args[0].Type.Kind == schema.Date {
 			return nil, errTimeType()
 		}
+		sig := sig
+		if name == "make_timestamp" || name == "try_make_timestamp" {
+			sig.result = s.timestampType()
+		}
 		return sig.bind(s, f, args)
 	}
 	return f

@@ -138,6 +138,10 @@ func parseFunction(name string, t schema.Type, try string, isTry bool) *Function
 		if err := checkCount(name, 1, 2, len(args)); err != nil {
 			return nil, err
 		}
+		t := t
+		if name == "to_timestamp" || name == "try_to_timestamp" {
+			t = s.timestampType()
+		}
 		b := &Bound{Result: t, Nullable: true, CanFail: !isTry}
 		from := args[0].Type
 		mode := CastANSI

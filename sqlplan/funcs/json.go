@@ -390,6 +390,11 @@ func toJSONKernel(t schema.Type, o json.Options, pretty bool) Kernel {
 			}
 			zone := c.Session.zone()
 			e.Variant = func(dst, value, metadata []byte) []byte { return variant.AppendJSON(dst, value, metadata, zone) }
+			if pretty { // a variant is not laid out
+				e.Variant = func(dst, value, metadata []byte) []byte {
+					return append(variant.AppendJSON(append(dst, 0), value, metadata, zone), 0)
+				}
+			}
 			c.Scratch = e
 		}
 		c.nullWhere(out, args[0])

@@ -9,9 +9,9 @@ import (
 var (
 	scalarLists = [][]*Function{
 		arithmeticFunctions, comparisonFunctions, stringFunctions, concatFunctions, mathFunctions,
-		conditionalFunctions, likeFunctions, regexpFunctions, datetimeFunctions, datetimeTextFunctions, bitwiseFunctions, hashFunctions, nestedFunctions, arrayFunctions, arraySetFunctions, sequenceFunctions, mapFunctions, lambdaFunctions, lambdaMapFunctions, datetimeMakeFunctions, aesFunctions, javaFunctions, jsonFunctions, csvFunctions, variantFunctions, miscFunctions, encodeFunctions, urlFunctions, formatFunctions, numberFormatFunctions, bitmapFunctions,
+		conditionalFunctions, likeFunctions, regexpFunctions, datetimeFunctions, datetimeTextFunctions, bitwiseFunctions, hashFunctions, nestedFunctions, arrayFunctions, arraySetFunctions, sequenceFunctions, mapFunctions, lambdaFunctions, lambdaMapFunctions, datetimeMakeFunctions, aesFunctions, javaFunctions, jsonFunctions, csvFunctions, variantFunctions, miscFunctions, encodeFunctions, urlFunctions, formatFunctions, numberFormatFunctions, bitmapFunctions, vectorFunctions,
 	}
-	aggregateLists = [][]*Aggregate{basicAggregates, statAggregates, listAggregates, distinctAggregates, bitmapAggregates, histogramAggregates, sketchAggregates, variantAggregates, topAggregates}
+	aggregateLists = [][]*Aggregate{basicAggregates, statAggregates, listAggregates, distinctAggregates, bitmapAggregates, histogramAggregates, sketchAggregates, variantAggregates, topAggregates, vectorAggregates}
 	generatorLists = [][]*Generator{generators, nestedGenerators}
 	windowLists    = [][]*WindowFunction{windowFunctions}
 )

@@ -47,6 +47,8 @@ var miscFunctions = []*Function{
 	}).volatility(Volatile).example("SELECT assert_true(0 < 1)", "NULL"),
 	sessionText("current_catalog", func(s *Session) string { return s.Catalog }),
 	sessionText("current_database", func(s *Session) string { return s.Database }).alias("current_schema"),
+	sessionText("current_path", func(s *Session) string { return "system.builtin,system.session," + s.Catalog + "." + s.Database }),
+	custom("collation", "string", "collation(expr)", "Name of a text's collation.", bindCollation).example("SELECT collation('Spark')", "SYSTEM.BUILTIN.UTF8_BINARY"),
 	sessionText("current_user", func(s *Session) string { return s.User }).alias("user", "session_user"),
 	sessionText("current_timezone", func(s *Session) string { return s.zone().String() }),
 	sessionText("version", func(*Session) string { return "4.3.0 pipelines" }),
@@ -100,6 +102,19 @@ func sessionText(name string, f func(s *Session) string) *Function {
 			c.appendRows(out, func(_ int, b []byte) []byte { return append(b, text...) })
 		},
 	}).volatility(Stable)
+}
+
+// bindCollation is the one collation that texts have here.
+func bindCollation(_ *Session, args []Arg) (*Bound, error) {
+	if err := checkCount("collation", 1, 1, len(args)); err != nil {
+		return nil, err
+	}
+	if err := stringArg("collation", args); err != nil {
+		return nil, err
+	}
+	return &Bound{Args: []schema.Type{tString}, Result: tString, Nulls: NullAware, Kernel: func(c *Ctx, _ []*vector, out *vector) {
+		c.appendRows(out, func(_ int, b []byte) []byte { return append(b, "SYSTEM.BUILTIN.UTF8_BINARY"...) })
+	}}, nil
 }
 
 func fileNumber(name string, f func(FileInfo) int64) *Function {

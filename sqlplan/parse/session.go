@@ -205,6 +205,8 @@ func (p *parser) show() ast.Statement {
 		p.isWords("NAMESPACES"), p.isWords("CATALOGS"), p.isWords("FUNCTIONS"):
 		p.i++
 		p.showList(s, w.up)
+	case p.accept("CURRENT", "NAMESPACE"):
+		s.What = "CURRENT NAMESPACE"
 	case p.isAny("USER", "SYSTEM", "ALL") && p.at(1).isWord("FUNCTIONS"):
 		p.i += 2
 		p.showList(s, w.up+" FUNCTIONS")

@@ -101,7 +101,7 @@ SHOW DATABASES;
 SHOW SCHEMAS LIKE 'def*';
 -- differs: the catalog is main
 SHOW CATALOGS;
--- differs: not there
+-- differs: the catalog is main
 SHOW CURRENT NAMESPACE;
 CACHE TABLE cached AS SELECT 1 AS a;
 SELECT * FROM cached;

@@ -1,8 +1,11 @@
 package json
 
+import "bytes"
+
 // AppendPretty appends a compact JSON text laid out as Spark's option pretty
 // does: the members of an object on lines of their own, two blanks deeper,
-// the elements of an array on one line.
+// the elements of an array on one line. What stands between two zero bytes is
+// left as it is, without them: so Spark writes a variant.
 func AppendPretty(dst, compact []byte) []byte {
 	var open []byte // the brackets around the place
 	members := 0    // how many of them are of objects
@@ -14,6 +17,10 @@ func AppendPretty(dst, compact []byte) []byte {
 	}
 	for i := 0; i < len(compact); i++ {
 		switch c := compact[i]; c {
+		case 0:
+			n := bytes.IndexByte(compact[i+1:], 0)
+			dst = append(dst, compact[i+1:i+1+n]...)
+			i += n + 1
 		case '"':
 			from := i
 			for i++; compact[i] != '"'; i++ {
