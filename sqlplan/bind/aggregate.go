@@ -105,6 +105,10 @@ func (b *Binder) aggCall(e *ast.Call, name string, fn *funcs.Aggregate, v *env) 
 		return call, "", false
 	}
 	args, ok := b.aggArgs(e, name, v)
+	if ok && readsLambda(args, v) {
+		b.fail(e.Span, "UNSUPPORTED_EXPR_FOR_OPERATOR", "The aggregate function `%s` reads a parameter of a lambda function: use aggregate() or reduce() for the elements of an array.", name)
+		return call, "", false
+	}
 	var keyTexts []string
 	for _, k := range e.WithinGroup {
 		key, x, good := b.sortKey(k, v)
@@ -159,6 +163,29 @@ func (b *Binder) aggCall(e *ast.Call, name string, fn *funcs.Aggregate, v *env) 
 		txt = aggText(e, name, textsOf(args), &call, keyTexts)
 	}
 	return call, txt + filterText, true
+}
+
+// readsLambda reports whether arguments read parameters of the lambda
+// functions around them.
+func readsLambda(args []bound, v *env) bool {
+	if len(v.lambdas) == 0 {
+		return false
+	}
+	params, used := map[logical.ColumnID]bool{}, map[logical.ColumnID]bool{}
+	for _, l := range v.lambdas {
+		for _, a := range l.attrs {
+			params[a.ID] = true
+		}
+	}
+	for _, x := range args {
+		logical.Columns(x.e, used)
+	}
+	for id := range used {
+		if params[id] {
+			return true
+		}
+	}
+	return false
 }
 
 // withinGroup checks the form of WITHIN GROUP (ORDER BY ...).

@@ -265,6 +265,9 @@ func (b *Binder) quantified(e *ast.Like, x bound, parts []logical.Expr, texts []
 		name = "not" + name
 	}
 	txt := name + "(" + x.text + ", " + strings.Join(texts, ", ") + ")"
+	if allTexts(e.Patterns) {
+		txt = name + "(" + x.text + ")" // as Spark prints it
+	}
 	if len(parts) == 0 {
 		b.fail(e.Span, "PARSE_SYNTAX_ERROR", "Expected something between '(' and ')'.")
 		return bound{}, false
@@ -276,6 +279,15 @@ func (b *Binder) quantified(e *ast.Like, x bound, parts []logical.Expr, texts []
 		return bound{e: &logical.And{At: b.at(e.Span), Args: parts}, text: txt}, true
 	}
 	return bound{e: &logical.Or{At: b.at(e.Span), Args: parts}, text: txt}, true
+}
+
+func allTexts(list []ast.Expr) bool {
+	for _, x := range list {
+		if _, ok := x.(*ast.StringLit); !ok {
+			return false
+		}
+	}
+	return true
 }
 
 func (b *Binder) isNull(e *ast.IsNull, v *env) (bound, bool) {

@@ -43,7 +43,7 @@ func (b *Binder) userArgs(e *ast.Call, u *UserFunction, v *env) ([]bound, bool) 
 		if !ok {
 			return nil, false
 		}
-		vals[i] = bound{e: c, text: p.Name, name: p.Name}
+		vals[i] = bound{e: c, text: vals[i].text, name: p.Name}
 	}
 	return vals, true
 }
@@ -93,7 +93,7 @@ func (b *Binder) userCall(e *ast.Call, u *UserFunction, v *env) (bound, bool) {
 	if !ok {
 		return x, false
 	}
-	y := bound{e: x.e, text: u.Name + "()"}
+	y := bound{e: x.e, text: printCall(u.Name, textsOf(vals[:min(len(e.Args), len(vals))]))}
 	if u.Returns != nil {
 		if y.e, ok = b.cast(e.Span, x.e, *u.Returns); !ok {
 			return bound{}, false

@@ -11,12 +11,13 @@ import (
 func (p *parser) script() (s ast.Statement) {
 	first, faults := p.i, len(p.errs)
 	p.setEnd()
+	end := p.end // what is read inside of brackets sets another, and may not come back
 	p.params, p.defines = 0, nil
 	p.inserting, p.failed, p.cdcSourcing = false, false, false
 	defer func() {
 		p.catch(recover())
 		p.depth = 0
-		p.i = max(p.i, p.end)
+		p.i = max(p.i, end)
 		if p.toks[first].kind == bad || p.i == first {
 			p.i = max(p.i, min(first+1, len(p.toks)-1))
 		}
