@@ -427,6 +427,7 @@ var codes = [...]CodeInfo{
 	{"DATATYPE_MISSING_SIZE", "42K01", "A type needs a length."},
 	{"DECIMAL_SCALE_EXCEEDS_PRECISION", "22003", "A decimal's scale is larger than its precision."},
 	{"CAST_OVERFLOW_IN_TABLE_INSERT", "22003", "A value does not fit the column that it is inserted into."},
+	{"EXCEED_LIMIT_LENGTH", "54006", "A text is longer than its CHAR(n) or VARCHAR(n) column."},
 	{"EXPECT_TABLE_NOT_VIEW", "42809", "The statement takes a table, not a view."},
 	{"EXPECT_TABLE_NOT_VIEW.NO_ALTERNATIVE", "", "The statement takes a table, not a view."},
 	{"QUALIFY_REQUIRES_WINDOW_FUNCTION", "42903", "QUALIFY without a window function."},

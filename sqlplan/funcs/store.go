@@ -1,7 +1,9 @@
 package funcs
 
 import (
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"pipelines/tables/schema"
 )
@@ -47,6 +49,9 @@ func BindStore(s *Session, arg Arg, to schema.Type) (*Bound, error) {
 	if err != nil {
 		return nil, err
 	}
+	if to.Kind == schema.String && to.Length > 0 && arg.Type.Kind != schema.Void {
+		b.CanFail, b.Kernel = true, limited(arg.Type, to.Length, b.Kernel)
+	}
 	cast := b.Kernel
 	b.Kernel = func(c *Ctx, args []*vector, out *vector) {
 		cast(c, args, out)
@@ -58,6 +63,41 @@ func BindStore(s *Session, arg Arg, to schema.Type) (*Bound, error) {
 		found.Each(func(row int, err error) { c.Fail(out, row, storeError(asError(err), arg.Type, to)) })
 	}
 	return b, nil
+}
+
+// limited keeps texts within the length of a CHAR(n) or VARCHAR(n) column:
+// blanks behind it are cut, other characters are an error.
+func limited(from schema.Type, n int, cast Kernel) Kernel {
+	if from.Kind != schema.String { // a number or a date has no blanks to cut
+		return func(c *Ctx, args []*vector, out *vector) {
+			cast(c, args, out)
+			c.live(out, func(i int) {
+				if utf8.RuneCount(out.Str(i)) > n {
+					c.Fail(out, i, lengthError(n))
+				}
+			})
+		}
+	}
+	return func(c *Ctx, args []*vector, out *vector) {
+		c.appendRows(out, func(i int, b []byte) []byte {
+			s := args[0].Str(i)
+			if more := utf8.RuneCount(s) - n; more > 0 {
+				for ; more > 0 && s[len(s)-1] == ' '; more-- {
+					s = s[:len(s)-1]
+				}
+				if more > 0 {
+					c.Fail(out, i, lengthError(n))
+					return b
+				}
+			}
+			return append(b, s...)
+		})
+	}
+}
+
+func lengthError(n int) *Error {
+	limit := strconv.Itoa(n)
+	return NewError("EXCEED_LIMIT_LENGTH", "Exceeds char/varchar type length limitation: "+limit+".", map[string]string{"limit": limit})
 }
 
 // storeError is what a failed cast means in an insert.
