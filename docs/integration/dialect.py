@@ -8,6 +8,8 @@ session. Comment lines in front of a statement:
   -- unordered      the rows are a multiset
   -- differs: WHY   the results differ on purpose; equal ones are then a failure
   -- any error      Spark's error has no name, or one of another kind
+A file whose first line is "-- sessions: NAME SET ...; NAME SET ...;" runs as
+one session for each name, behind its SET; "-- NAME: note" is then for it alone.
 """
 
 import argparse
@@ -24,10 +26,26 @@ here = os.path.dirname(os.path.abspath(__file__))
 NOISE = ("_LEGACY_ERROR_TEMP", "INTERNAL_ERROR", "?")
 
 
-def statements(path):
-    """The statements of a file: (line, notes, text)."""
+def sessions(path):
+    """The sessions of a file: (name, text, statements)."""
+    body, base = open(path, encoding="utf-8").read(), os.path.basename(path)
+    first, _, rest = body.partition("\n")
+    if not first.startswith("-- sessions: "):
+        return [(base, body, statements(path, body))]
+    out, settings = [], re.findall(r"(\w+) (SET [^;]*;)", first)
+    for name, setting in settings:
+        others = tuple(f"{n}: " for n, _ in settings if n != name)
+        text = setting + "\n" + rest
+        out.append((f"{base} ({name})", text, [
+            (line, [n.removeprefix(name + ": ") for n in notes if not n.startswith(others)], s)
+            for line, notes, s in statements(path, text)]))
+    return out
+
+
+def statements(path, body):
+    """The statements of a text: (line, notes, text)."""
     out, notes, text, start = [], [], [], 0
-    for number, line in enumerate(open(path, encoding="utf-8").read().split("\n"), 1):
+    for number, line in enumerate(body.split("\n"), 1):
         if not text and (line.startswith("-- ") or not line.strip()):
             notes += [line[3:]] if line.strip() else []
             continue
@@ -41,9 +59,9 @@ def statements(path):
     return out
 
 
-def ours(binary, path):
-    p = subprocess.run([binary, "sql", "--no-project", "--continue-on-error", "--output", "jsonstrings", "-f", path],
-                       capture_output=True, text=True, timeout=600, cwd=tempfile.gettempdir())
+def ours(binary, text):
+    p = subprocess.run([binary, "sql", "--no-project", "--continue-on-error", "--output", "jsonstrings", "-f", "-"],
+                       input=text, capture_output=True, text=True, timeout=600, cwd=tempfile.gettempdir())
     got = [json.loads(line) for line in p.stdout.splitlines()]
     for g in got:
         if "error" in g:
@@ -99,24 +117,24 @@ def main():
     args.add_argument("--write", help="keep Spark's results in this file")
     args.add_argument("files", nargs="+")
     args = args.parse_args()
-    jobs = [[os.path.basename(f), statements(f)] for f in args.files]
+    jobs = [s for f in args.files for s in sessions(f)]
     if args.spark:
         wanted = json.load(open(args.spark))
     else:
         with tempfile.TemporaryDirectory(prefix="dialect-") as work:
             path = os.path.join(work, "jobs")
-            json.dump([[f, [s for _, _, s in st]] for f, st in jobs], open(path, "w"))
+            json.dump([[f, [s for _, _, s in st]] for f, _, st in jobs], open(path, "w"))
             log = open(path + ".log", "w+")
             if subprocess.run([sys.executable, os.path.join(here, "dialect_spark.py"), path], stdout=log, stderr=log).returncode:
                 log.seek(0)
                 sys.exit("Spark: " + log.read()[-3000:])
             results = json.load(open(path + ".out"))
-            wanted = {f: [[s, r] for (_, _, s), r in zip(st, rs)] for (f, st), rs in zip(jobs, results)}
+            wanted = {f: [[s, r] for (_, _, s), r in zip(st, rs)] for (f, _, st), rs in zip(jobs, results)}
         if args.write:
             json.dump(wanted, open(args.write, "w"))
     count, failed = collections.Counter(), 0
-    for (name, stated), path in zip(jobs, args.files):
-        got = list(ours(os.path.abspath(args.bin), os.path.abspath(path)))
+    for name, body, stated in jobs:
+        got = list(ours(os.path.abspath(args.bin), body))
         if len(got) != len(stated):
             sys.exit(f"{name}: {len(stated)} statements, {len(got)} results")
         for (line, notes, text), g, (asked, want) in zip(stated, got, wanted[name]):

@@ -1,4 +1,4 @@
-SET spark.sql.ansi.enabled=true;
+-- sessions: ansi SET spark.sql.ansi.enabled=true; legacy SET spark.sql.ansi.enabled=false;
 SELECT CAST(5Y AS TINYINT) AS x;
 SELECT CAST(5Y AS INT) AS x;
 SELECT CAST(5Y AS BIGINT) AS x;
@@ -230,7 +230,7 @@ SELECT CAST(1e20D AS STRING) AS x;
 SELECT CAST(1e20D AS BOOLEAN) AS x;
 SELECT CAST(1e20D AS BINARY) AS x;
 SELECT CAST(1e20D AS DATE) AS x;
--- differs: 4.3 gives the greatest timestamp
+-- ansi: differs: 4.3 gives the greatest timestamp
 SELECT CAST(1e20D AS TIMESTAMP) AS x;
 SELECT CAST(1e20D AS TIMESTAMP_NTZ) AS x;
 SELECT CAST(1e20D AS INTERVAL YEAR TO MONTH) AS x;
