@@ -41,3 +41,6 @@ type Session = funcs.Session
 
 // Literal is a constant, as parameters have them.
 type Literal = logical.Literal
+
+// Dedup keeps the first row of each key of a query's rows.
+type Dedup = bind.Dedup
