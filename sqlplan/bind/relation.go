@@ -61,6 +61,9 @@ func (b *Binder) relation(r ast.Relation, up enclosing) (logical.Node, *scope) {
 		n, s := b.relation(r.Input, up)
 		return b.unpivot(r, n, s)
 	case *ast.LateralView:
+		if r.Input == nil { // over one row, as a SELECT without FROM is
+			return b.lateralView(r, oneRow(), &scope{}, up)
+		}
 		n, s := b.relation(r.Input, up)
 		return b.lateralView(r, n, s, up)
 	}
