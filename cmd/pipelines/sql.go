@@ -125,6 +125,9 @@ func (a *app) sql(f sqlFlags) error {
 	if f.outFile == "" {
 		return a.sqlTo(a.stdout, f, text)
 	}
+	if st, err := os.Stat(f.outFile); err == nil && !st.Mode().IsRegular() {
+		return usageError{fmt.Errorf("--output-file replaces a file, and %s is a folder or a device", f.outFile)}
+	}
 	tmp, err := os.CreateTemp(filepath.Dir(f.outFile), "."+filepath.Base(f.outFile)+".*")
 	if err != nil {
 		return &pipelines.EnvironmentError{Err: err}
