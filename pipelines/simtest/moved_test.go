@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"pipelines/pipelines"
@@ -114,16 +115,14 @@ func TestMovedFromCrash(t *testing.T) {
 		for _, nth := range []int{1, 2} {
 			dir := movedProject(t)
 			document(t, dir, "v BIGINT", chain("b", "a", "fresh", "live"))
-			met := 0
+			var met atomic.Int32 // flows run side by side
 			_, err := runIn(dir, pipelines.RunOptions{At: func(p string) error {
-				if p == point {
-					if met++; met == nth {
-						return errors.New("crash")
-					}
+				if p == point && int(met.Add(1)) == nth {
+					return errors.New("crash")
 				}
 				return nil
 			}})
-			if met < nth {
+			if int(met.Load()) < nth {
 				if nth == 1 {
 					t.Errorf("%s was not met", point)
 				}
