@@ -142,7 +142,6 @@ SELECT 1.5, 1e3, 2L, 3S, 4Y, 5.5F, 6.5D, 7BD, X'AB', DATE '2020-01-01', TIMESTAM
 SELECT id = 1, id <> 1, id != 1, id <=> 1, NOT true, id IN (1, 2), id BETWEEN 1 AND 2, id IS NULL, s LIKE 'x', s RLIKE 'x', CASE WHEN id = 1 THEN 2 END, a.id FROM a LIMIT 0;
 SELECT array(1, 2)[0], map('a', 1)['a'], named_struct('x', 1).x, struct(id, s), (id, s), if(true, 1, 2), a.id + b.n, id::string, extract(YEAR FROM DATE '2020-01-01'), trim(s), substring(s, 1, 2), current_date() FROM a, b LIMIT 0;
 SELECT sum(id), count(DISTINCT s), sum(id) FILTER (WHERE id > 1), max(s) OVER (), count(*), percentile_cont(0.5) WITHIN GROUP (ORDER BY id) FROM a GROUP BY s LIMIT 0;
--- differs: the names of columns with lambdas and subqueries
 SELECT transform(array(1), x -> x + 1), aggregate(array(1), 0, (a, x) -> a + x), date_add(DATE '2020-01-01', 1), DATE '2020-01-01' + INTERVAL '1' DAY, position('a' IN s), overlay(s PLACING 'x' FROM 1), s || 'x', ~id, id DIV 2, id % 2, EXISTS (SELECT 1), (SELECT 1) FROM a LIMIT 0;
 SELECT 5 / 2 AS a, 5 DIV 2 AS b, -5 % 3 AS c, 5.0 / 2 AS d, 1 / 3.0D AS e, 2 * 3.5F AS f, 1 + 2L AS g, 1Y + 1Y AS h, 10 / 4L AS i;
 SELECT 127Y + 1Y;
