@@ -19,6 +19,8 @@ func FuzzCompile(f *testing.F) {
 			f.Add(b.sql)
 		}
 	}
+	f.Add("SELECT (SELECT m) FROM o")
+	f.Add("SELECT (SELECT max(id) FROM t1 WHERE t1.m['a'] > o.m['a']) FROM o")
 	o, _ := sqlplan.ParseSchema(diag.NewText("ddl", "id INT, who STRING, amt INT, d DATE, ts TIMESTAMP, st STRUCT<x: INT, y: STRING>, xs ARRAY<INT>, m MAP<STRING, INT>"))
 	cat := &fixture{tables: map[string]schema.Schema{"o": o, "t1": o, "l": o, "w": o, "s": o}, streams: map[string]bool{"s": true}}
 	f.Fuzz(func(t *testing.T, sql string) {

@@ -2,6 +2,7 @@ package rewrite
 
 import (
 	"pipelines/spec/diag"
+	"pipelines/sqlplan/funcs"
 	"pipelines/sqlplan/logical"
 )
 
@@ -405,6 +406,9 @@ func (u *unnester) mark(s *logical.Subquery, unknown bool) logical.Expr {
 
 // scalar adds the subquery's value as a column.
 func (u *unnester) scalar(s *logical.Subquery) logical.Expr {
+	if e := oneRowValue(s.Plan); e != nil && !logical.HasSubquery(e) {
+		return e
+	}
 	sd := u.c.rightSide(u.input, s)
 	j := &logical.Join{Left: u.input, Right: sd.plan, Type: logical.SingleJoin, Cond: logical.Conjunction(sd.conds)}
 	u.input = logical.SplitJoin(j)
@@ -468,6 +472,19 @@ func (c *Context) lateralAggregate(j *logical.Join, sd side) logical.Node {
 		return &logical.Filter{Input: p, Cond: j.Cond}
 	}
 	return p
+}
+
+// oneRowValue is the value of projections over a single row, (SELECT x + 1):
+// nothing has to be joined for it. Nil for other plans.
+func oneRowValue(n logical.Node) logical.Expr {
+	p, ok := n.(*logical.Project)
+	if !ok || len(p.Exprs) != 1 || logical.Volatility(p.Exprs[0].Expr) > funcs.Stable {
+		return nil
+	}
+	if v, ok := p.Input.(*logical.Values); !ok || v.Rows != 1 || len(v.Columns) != 0 {
+		return nil
+	}
+	return p.Exprs[0].Expr
 }
 
 // inlineRow joins with projections over a single row: they are computed over

@@ -36,6 +36,9 @@ func (c *Context) overDomain(in, plan logical.Node, outer []logical.Attr, place 
 	have := setOf(in.Output())
 	for _, a := range outer {
 		if used[a.ID] && have[a.ID] {
+			if !funcs.Orderable(a.Type) {
+				d.refuse("this correlated subquery over a value of type " + a.Type.SQL() + ", which has no equality,")
+			}
 			d.attrs, d.outer[a.ID] = append(d.attrs, a), true
 		}
 	}
