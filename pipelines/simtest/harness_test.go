@@ -174,6 +174,14 @@ func runStop(ctx, stop context.Context, dir string, o pipelines.RunOptions) (*pi
 	if o.Out == nil {
 		o.Out = io.Discard
 	}
+	if at := o.At; at != nil { // flows run side by side; a test counts points without a lock
+		var mu sync.Mutex
+		o.At = func(point string) error {
+			mu.Lock()
+			defer mu.Unlock()
+			return at(point)
+		}
+	}
 	res, list, err := p.Run(ctx, stop, o)
 	if err == nil && list.HasErrors() {
 		err = fmt.Errorf("findings:\n%s", list.Render())
