@@ -354,6 +354,12 @@ func (d *definer) fromSQL(x *sqlplan.Definition) {
 	for _, s := range x.Properties {
 		out.properties[s.Key] = s.Value
 	}
+	if x.MovedFrom != nil {
+		if !out.isTable() {
+			d.fail(file, x.Text.Span(x.MovedFromAt), "INVALID_MOVED_FROM", "only tables are moved; %s is a %s", out.shown(), out.kind)
+		}
+		out.movedFrom, out.movedAt = d.fullName(x.MovedFrom, x.Catalog, x.Database), x.Text.Span(x.MovedFromAt)
+	}
 	for _, w := range x.PartitionedBy {
 		out.partitionedBy = append(out.partitionedBy, word{w.Value, x.Text.Span(w.At)})
 	}

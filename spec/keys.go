@@ -193,7 +193,7 @@ var (
 		{name: "partitioned_by", kind: kindColumns, doc: "Partition columns."},
 		{name: "cluster_by", kind: kindColumns, doc: "Clustering columns."},
 		{name: "location", kind: kindText, doc: "Folder of the table's data."},
-		{name: "moved_from", kind: kindQualified, doc: "Former name: rows, state and checkpoints are kept under the new one, and so are those of its readers. The data stays in its folder. It does nothing once that is done."},
+		{name: "moved_from", kind: kindQualified, doc: "Former name: rows, state and checkpoints are kept under the new one, and so are those of its readers. The data stays in its folder. It does nothing once that is done. In a SQL file: TBLPROPERTIES ('pipelines.moved_from' = 'old')."},
 		{name: "state_ttl", kind: kindDuration, doc: "State that was not touched for this long is dropped."},
 	}
 

@@ -89,6 +89,8 @@ type Definition struct {
 	ColumnsAt     diag.Range
 	Comment       string
 	Properties    []Setting
+	MovedFrom     []string // former name, of the property MovedFromProperty
+	MovedFromAt   diag.Range
 	PartitionedBy []Word
 	Expectations  []Constraint
 	Query         *Query // nil if the statement has none
@@ -312,8 +314,19 @@ func (s *scripter) constraints(d *Definition, cs []ast.Constraint) {
 	}
 }
 
+// MovedFromProperty is the table property that is moved_from of a document.
+const MovedFromProperty = "pipelines.moved_from"
+
 func (s *scripter) properties(d *Definition, ps []ast.Property) {
 	for _, p := range ps {
+		if strings.EqualFold(p.Key, MovedFromProperty) {
+			parts, ok := parse.SplitName(p.Text())
+			if !ok || len(parts) > 3 {
+				s.fail(p.Span, "INVALID_MOVED_FROM", "%q is no name of a table", p.Text())
+			}
+			d.MovedFrom, d.MovedFromAt = parts, p.Span
+			continue
+		}
 		d.Properties = append(d.Properties, Setting{Key: p.Key, Value: p.Text(), At: p.Span})
 	}
 }

@@ -181,6 +181,32 @@ func TestMovedFromWrong(t *testing.T) {
 	fails(t, dir, pipelines.RunOptions{}, "MOVED_FROM_CONFLICT")
 }
 
+// TestMovedFromSQL renames a table of a SQL file by its property.
+func TestMovedFromSQL(t *testing.T) {
+	dir := project(t, "v BIGINT", "libraries:\n  - glob: {include: x.sql}\n")
+	script := func(text string) { put(t, dir, "x.sql", text) }
+	script("CREATE STREAMING TABLE a AS SELECT v FROM STREAM(raw)")
+	put(t, dir, "landing/1.json", "{\"v\":1}\n{\"v\":2}\n")
+	run(t, dir, pipelines.RunOptions{})
+	put(t, dir, "landing/2.json", "{\"v\":3}\n")
+	script("CREATE STREAMING TABLE db.b TBLPROPERTIES ('pipelines.Moved_From' = '`a`', 'x' = 'y') AS SELECT v FROM STREAM(raw)")
+	for range 2 {
+		run(t, dir, pipelines.RunOptions{})
+		want(t, dir, "a", "1", "2", "3") // the data stays in its folder
+	}
+	if exists(dir, "catalog/main/default/a.json") || !exists(dir, "catalog/main/db/b.json") {
+		t.Error("the old name is left")
+	}
+	for text, say := range map[string]string{
+		"CREATE STREAMING TABLE db.b TBLPROPERTIES ('pipelines.moved_from' = 'a..b') AS SELECT v FROM STREAM(raw)": "x.sql:1:44",
+		"CREATE TEMPORARY VIEW db TBLPROPERTIES ('pipelines.moved_from' = 'a') AS SELECT 1 AS one":                 "only tables are moved",
+		"CREATE STREAMING TABLE db.c TBLPROPERTIES ('pipelines.moved_from' = 'dc.b') AS SELECT v FROM STREAM(raw)": "MOVED_FROM_NOT_FOUND",
+	} {
+		script(text)
+		fails(t, dir, pipelines.RunOptions{}, say, "MOVED_FROM")
+	}
+}
+
 // TestMovedSinkFlow renames a flow into a console, whose lines come once.
 func TestMovedSinkFlow(t *testing.T) {
 	doc := func(flow string) string {
