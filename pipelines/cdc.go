@@ -210,7 +210,7 @@ func (u *update) keyedSink(t *task, o builtin.TableSinkOptions) connector.Sink {
 	}
 	if c := k.changes; c != nil {
 		out.Changes = &builtin.ChangeOptions{
-			Sequence: asNullable(c.Sequence), History: k.history, Tracked: c.Tracked, KeepOld: c.KeepOld, Retention: k.retention, Meaning: keyedOf(t.f).text(),
+			Sequence: asNullable(c.Sequence), History: k.history, Tracked: c.Tracked, KeepOld: c.KeepOld, Retention: k.retention, Meaning: keyedOf(t.f).meaning(),
 		}
 	}
 	return builtin.KeyedSink(out)
@@ -264,6 +264,7 @@ type keyedRecord struct {
 	Sequence string   `json:"sequence,omitempty"`
 	Tracked  string   `json:"tracked,omitempty"`
 	KeepOld  bool     `json:"ignoreNullUpdates,omitempty"`
+	Zone     string   `json:"zone,omitempty"` // of keys or sequence computed in it
 }
 
 // keyedKey is where the record stands in a catalog record's Extra.
@@ -284,6 +285,7 @@ func keyedOf(f *flow) *keyedRecord {
 		return r
 	}
 	r.Flow, r.SCD, r.Sequence, r.Tracked, r.KeepOld = f.name, 1, asNullable(k.changes.Sequence).SQL(), k.tracked, k.changes.KeepOld != nil
+	r.Zone = k.changes.Zone
 	if k.history {
 		r.SCD = 2
 	}
@@ -299,6 +301,14 @@ func (r *keyedRecord) text() string {
 		panic("bug: pipelines: " + err.Error())
 	}
 	return string(out)
+}
+
+// meaning is the text that state is known by; the zone is told apart earlier,
+// by keyedDrift.
+func (r *keyedRecord) meaning() string {
+	k := *r
+	k.Zone = ""
+	return k.text()
 }
 
 // keyedText describes how a table is kept, "" if rows are only appended.
@@ -374,6 +384,10 @@ func keyedDrift(t *target) diag.List {
 		return fail(class+".SEQUENCING_TYPE_DRIFT", "the sequence was of type %s and is now %s", a.Sequence, b.Sequence)
 	case a.Tracked != b.Tracked:
 		return fail(class+".TRACK_HISTORY_DRIFT", "history was tracked for %s columns and is now for %s", a.Tracked, b.Tracked)
+	case a.Zone != b.Zone && a.Zone != "" && b.Zone != "":
+		return fail(class, "its keys or its sequence were computed in the time zone %s, which is now %s: spark.sql.session.timeZone", a.Zone, b.Zone)
+	case a.Zone != b.Zone && a.Flow == b.Flow && a.KeepOld == b.KeepOld:
+		return nil // noted by a version that did not note zones, or not computed in one any more
 	case a.Flow != b.Flow:
 		return fail(class, "its changes were applied by flow %s and are now by %s, which knows none of them", a.Flow, b.Flow)
 	}

@@ -1,6 +1,7 @@
 package sqlplan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -78,6 +79,8 @@ type ChangesPlan struct {
 	// Keys and Tracked are places in Schema, KeepOld is by column or nil.
 	Keys, Tracked []int
 	KeepOld       []bool
+	// Zone is the session time zone, where keys or sequence are computed in it.
+	Zone string
 }
 
 // CompileChanges compiles the reading of a stream of changes.
@@ -110,7 +113,7 @@ func CompileChanges(c Changes, cat Catalog, opts Options) (*ChangesPlan, diag.Li
 	for _, a := range append(cols, k.seq, k.op) {
 		p.Exprs = append(p.Exprs, logical.Alias{Expr: a.Ref(), Attr: a})
 	}
-	plan.Sequence = k.seq.Type
+	plan.Sequence, plan.Zone = k.seq.Type, k.zone(p, cols, plan.Keys)
 	plan.Plan, diags = k.finish(p, b, text)
 	return plan, append(k.diags, diags...)
 }
@@ -358,6 +361,19 @@ func (k *changesCompiler) checked(n logical.Node, b *bind.Binder) (logical.Node,
 		}
 	}
 	return ex, diags
+}
+
+// zone is the session time zone if what orders and tells apart the changes is
+// computed in it, or "".
+func (k *changesCompiler) zone(n logical.Node, cols []logical.Attr, keys []int) string {
+	by := []logical.Attr{k.seq}
+	for _, i := range keys {
+		by = append(by, cols[i])
+	}
+	if !streaming.ZonedColumns(n, by...) {
+		return ""
+	}
+	return cmp.Or(strings.Trim(streaming.ZoneTag(k.opts.Session.Location), "@[]"), "utc")
 }
 
 // finish checks and rewrites the plan.

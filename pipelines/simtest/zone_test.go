@@ -67,3 +67,39 @@ func TestZoneOfState(t *testing.T) {
 		run(t, dir, pipelines.RunOptions{})
 	}
 }
+
+// TestZoneOfChanges: changes that are ordered or told apart by values of a
+// session time zone do not go on in another one.
+func TestZoneOfChanges(t *testing.T) {
+	for _, c := range []struct {
+		key, sequence string
+		zoned         bool
+	}{
+		{"id", "to_timestamp(s)", true},
+		{"id", "struct(id, date(ts))", true},
+		{"d", "ts", true},
+		{"id", "ts", false},
+		{"id", "unix_timestamp(ts)", false},
+	} {
+		in := func(zone string) string {
+			return "configuration: {spark.sql.session.timeZone: " + zone + "}\nviews:\n  - {name: v, sql: \"SELECT id, ts, s, date(ts) AS d FROM STREAM(raw)\"}\n" +
+				"streaming_tables:\n  - name: out\n    auto_cdc: {source: v, keys: [" + c.key + "], sequence_by: \"" + c.sequence + "\"}\n"
+		}
+		const columns = "id BIGINT, ts TIMESTAMP, s STRING"
+		dir := project(t, columns, in("UTC"))
+		put(t, dir, "landing/1.json", `{"id":1,"ts":"2026-01-01T10:00:00Z","s":"2026-01-01 10:00:00"}`)
+		run(t, dir, pipelines.RunOptions{})
+		document(t, dir, columns, in("Etc/UTC"))
+		run(t, dir, pipelines.RunOptions{})
+		document(t, dir, columns, in("Asia/Kolkata"))
+		put(t, dir, "landing/2.json", `{"id":2,"ts":"2026-01-02T10:00:00Z","s":"2026-01-02 10:00:00"}`)
+		if c.zoned {
+			fails(t, dir, pipelines.RunOptions{}, "time zone utc, which is now asia/kolkata: spark.sql.session.timeZone", "--full-refresh out")
+			run(t, dir, pipelines.RunOptions{FullRefresh: []string{"out"}})
+		}
+		run(t, dir, pipelines.RunOptions{})
+		if n := len(rows(t, dir, "out")); n != 2 {
+			t.Errorf("%v: %d rows", c, n)
+		}
+	}
+}

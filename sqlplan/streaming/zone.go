@@ -19,6 +19,15 @@ func ZoneTag(loc *time.Location) string {
 	return "@[" + strings.ToLower(loc.String()) + "]"
 }
 
+// ZonedColumns reports whether columns of a node give other values in another
+// session time zone, by whatever they are computed from.
+func ZonedColumns(n logical.Node, columns ...logical.Attr) bool {
+	const mark = "@[zoned]"
+	d := definitions{map[logical.ColumnID]string{}, mark}
+	d.describe(n)
+	return slices.ContainsFunc(columns, func(a logical.Attr) bool { return strings.Contains(d.column(a), mark) })
+}
+
 // alwaysZoned are functions that read the zone whatever their types.
 var alwaysZoned = []string{"current_date", "curdate", "localtimestamp", "current_timezone", "from_unixtime"}
 
