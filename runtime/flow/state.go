@@ -16,9 +16,6 @@ import (
 // stateFolder is where the state files stand, beside the checkpoint's file.
 const stateFolder = "state"
 
-// smallMerge is the size up to which files are merged within the epoch.
-const smallMerge = 1 << 20
-
 // stateFiles keeps the chain of files that hold the operators' state.
 type stateFiles struct {
 	store   *state.Store
@@ -50,7 +47,7 @@ func (e *Execution) stage(epoch int64) ([]state.Ref, error) {
 		if x := h.Expiry(); x.At >= 0 {
 			s.changes.Scope(id, state.Scope{InKey: x.InKey, At: x.At, Passed: x.Passed})
 		}
-		if err := h.Changes(func(key, value []byte) { s.changes.Add(id, key, value) }); err != nil {
+		if err := h.Changes(s.changes.Operator(id).Add); err != nil {
 			return nil, fmt.Errorf("state of flow %s: %w", e.o.Flow, err)
 		}
 	}
@@ -68,7 +65,7 @@ func (e *Execution) stage(epoch int64) ([]state.Ref, error) {
 	if s.job == nil {
 		chain = state.Prune(chain)
 	}
-	if from, ok := state.Compaction(chain); ok && s.job == nil && size(chain[from:]) <= smallMerge {
+	if from, ok := state.Compaction(chain); ok && s.job == nil && size(chain[from:]) <= state.SmallMerge {
 		if chain, err = s.store.Compact(chain, from, nil); err != nil {
 			return nil, fmt.Errorf("state of flow %s: %w", e.o.Flow, err)
 		}
@@ -194,7 +191,7 @@ func (e *Execution) loadState() error {
 	if len(e.state.chain) == 0 {
 		return nil
 	}
-	if size(e.state.chain) <= smallMerge {
+	if size(e.state.chain) <= state.SmallMerge {
 		parts = 1
 	}
 	err := parallel(parts, func(i int) error {

@@ -17,8 +17,20 @@ func Compaction(chain []Ref) (from int, ok bool) {
 		size += chain[i].Bytes
 		from = i
 	}
-	return from, len(chain)-from >= minMerge
+	least := minMerge
+	if size > SmallMerge {
+		least = minLarge
+	}
+	return from, len(chain)-from >= least
 }
 
-// minMerge is the least number of files worth a merge.
-const minMerge = 4
+// SmallMerge is the size up to which files are merged at once and cost little.
+const SmallMerge = 1 << 20
+
+// minMerge is the least number of files worth a merge, and minLarge that of
+// larger files: the more are merged at once, the seldomer a byte is written
+// again, the more files are read at a restart.
+const (
+	minMerge = 4
+	minLarge = 12
+)

@@ -1,12 +1,10 @@
 package state
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash"
 	"hash/crc32"
 	"io"
 )
@@ -48,10 +46,12 @@ var ErrCorrupt = errors.New("state file is damaged")
 // Writer writes entries, which must come in order of operator and key, each
 // key once.
 type Writer struct {
-	w        *bufio.Writer
-	sum      hash.Hash32
+	w        io.Writer
+	err      error
+	sum      uint32
 	bytes    int64
-	block    []byte
+	block    []byte // with room for its length and checksum at the start
+	scratch  []byte
 	operator string
 	key      []byte
 	started  bool
@@ -64,48 +64,65 @@ type Writer struct {
 	staying bool  // some entry does not go by itself
 }
 
+// blockHead is the room for a block's length and checksum.
+const blockHead = 8
+
 // newWriter starts a file of about so many bytes whose entries go as scopes say.
 func newWriter(w io.Writer, scopes scopes, about int) *Writer {
-	x := &Writer{sum: crc32.New(castagnoli), scopes: scopes, last: map[string]int64{}}
-	x.w = bufio.NewWriterSize(io.MultiWriter(w, x.sum), min(max(about, 4<<10), 256<<10))
+	x := &Writer{w: w, scopes: scopes, last: map[string]int64{}}
 	x.write(append(magic[:], version))
-	x.block = make([]byte, 0, min(about+about/8+64, blockBytes+blockBytes/8))
+	x.block = make([]byte, blockHead, min(about+about/8+64, blockBytes+blockBytes/8))
 	for _, s := range scopes {
 		x.block = s.append(append(x.block, recordScope))
 	}
 	return x
 }
 
-// write buffers bytes; errors stay in the bufio.Writer until Close.
+// write writes bytes; the first error stays until Close.
 func (w *Writer) write(b []byte) {
 	w.bytes += int64(len(b))
-	_, _ = w.w.Write(b) // kept by bufio and returned by Flush
+	w.sum = crc32.Update(w.sum, castagnoli, b)
+	if w.err == nil {
+		_, w.err = w.w.Write(b)
+	}
 }
 
 // Put adds an entry; a nil value says that the key is gone.
 func (w *Writer) Put(operator string, key, value []byte) {
+	w.scratch = appendRecord(w.scratch[:0], key, value)
+	w.record(operator, w.scratch, key, value)
+}
+
+// record is Put of an entry whose record, as a file holds it, is there already.
+func (w *Writer) record(operator string, record, key, value []byte) {
 	if !w.started || operator != w.operator {
-		if w.started && operator < w.operator {
-			panic("bug: state: operators are not in order")
-		}
-		w.endOperator()
-		w.flush() // a block has entries of one operator only
-		w.started, w.operator, w.key, w.scope, w.latest = true, operator, nil, w.scopes.of(operator), NotPassed
-		w.block = appendBytes(append(w.block, recordOperator), []byte(operator))
+		w.begin(operator)
 	} else if bytes.Compare(key, w.key) <= 0 {
 		panic("bug: state: keys are not in order")
 	}
 	w.key = append(w.key[:0], key...)
 	w.entries++
-	w.latest = max(w.latest, w.scope.time(key, value))
-	if value == nil {
-		w.block = appendBytes(append(w.block, recordDelete), key)
-	} else {
-		w.block = appendBytes(appendBytes(append(w.block, recordPut), key), value)
+	if w.scope != nil {
+		w.latest = max(w.latest, w.scope.time(key, value))
 	}
-	if len(w.block) >= blockBytes {
+	w.block = append(w.block, record...)
+	if len(w.block) >= blockHead+blockBytes {
 		w.flush()
 	}
+}
+
+// begin starts the entries of an operator.
+func (w *Writer) begin(operator string) {
+	if w.started && operator < w.operator {
+		panic("bug: state: operators are not in order")
+	}
+	w.endOperator()
+	w.flush() // a block has entries of one operator only
+	w.started, w.operator, w.key, w.scope, w.latest = true, operator, nil, w.scopes.of(operator), NotPassed
+	if w.scope == nil {
+		w.latest = stays
+	}
+	w.block = appendBytes(append(w.block, recordOperator), []byte(operator))
 }
 
 // endOperator notes by when all entries of the operator will have gone.
@@ -121,15 +138,14 @@ func appendBytes(dst, b []byte) []byte {
 }
 
 func (w *Writer) flush() {
-	if len(w.block) == 0 {
+	if len(w.block) == blockHead {
 		return
 	}
-	var head [8]byte
-	binary.LittleEndian.PutUint32(head[:], uint32(len(w.block)))
-	binary.LittleEndian.PutUint32(head[4:], crc32.Checksum(w.block, castagnoli))
-	w.write(head[:])
+	payload := w.block[blockHead:]
+	binary.LittleEndian.PutUint32(w.block, uint32(len(payload)))
+	binary.LittleEndian.PutUint32(w.block[4:], crc32.Checksum(payload, castagnoli))
 	w.write(w.block)
-	w.block = w.block[:0]
+	w.block = w.block[:blockHead]
 }
 
 // Close ends the file and returns its size, checksum and number of entries.
@@ -137,11 +153,11 @@ func (w *Writer) flush() {
 func (w *Writer) Close() (Ref, error) {
 	w.block = binary.AppendUvarint(append(w.block, recordEnd), uint64(w.entries))
 	w.flush()
-	if err := w.w.Flush(); err != nil {
-		return Ref{}, fmt.Errorf("write state: %w", err)
+	if w.err != nil {
+		return Ref{}, fmt.Errorf("write state: %w", w.err)
 	}
 	w.endOperator()
-	ref := Ref{Bytes: w.bytes, Sum: w.sum.Sum32(), Entries: w.entries, Passed: w.scopes.passed()}
+	ref := Ref{Bytes: w.bytes, Sum: w.sum, Entries: w.entries, Passed: w.scopes.passed()}
 	if !w.staying && len(w.last) > 0 {
 		ref.Last = w.last
 	}
@@ -152,16 +168,20 @@ func (w *Writer) Close() (Ref, error) {
 type Reader struct {
 	r     io.Reader
 	name  string
-	sum   hash.Hash32
+	sum   uint32
 	read  int64
 	want  Ref
 	block []byte
 	rest  []byte
 
 	operator string
+	record   []byte // the entry as the file holds it
 	key      []byte
 	value    []byte
-	first    bool // no key of the operator was read
+	prefix   uint64 // of the key
+	before   []byte // scratch: the last key of the block before
+	first    bool   // no key of the operator was read
+	turn     int    // counts where the operator may be another
 	entries  int64
 	ended    bool
 	scopes   scopes
@@ -172,6 +192,12 @@ type Reader struct {
 	from, to int    // of the operator
 	ahead    []byte // the block after the one that is read, nil when there is none
 	taken    bool   // ahead was read
+
+	// Of a merge: there is an entry; none of the operator is left; the turn when
+	// it began; what the entries' time must be after.
+	live, done bool
+	began      int
+	passed     int64
 }
 
 // Groups says which key groups of an operator's entries are wanted: from
@@ -180,8 +206,7 @@ type Groups func(operator string) (from, to int)
 
 // NewReader starts reading the file that ref names from r.
 func NewReader(r io.Reader, ref Ref, groups Groups) (*Reader, error) {
-	x := &Reader{name: ref.Name, sum: crc32.New(castagnoli), want: ref, groups: groups, to: keyGroups}
-	x.r = io.TeeReader(r, x.sum)
+	x := &Reader{r: r, name: ref.Name, want: ref, groups: groups, to: keyGroups}
 	var head [8]byte
 	if err := x.fill(head[:]); err != nil {
 		return nil, err
@@ -217,6 +242,7 @@ func (r *Reader) corrupt(what string) error {
 func (r *Reader) fill(b []byte) error {
 	n, err := io.ReadFull(r.r, b)
 	r.read += int64(n)
+	r.sum = crc32.Update(r.sum, castagnoli, b[:n])
 	switch {
 	case err == nil:
 		return nil
@@ -261,6 +287,7 @@ func (r *Reader) Next() (bool, error) {
 // begin notes whose entries follow.
 func (r *Reader) begin(operator string) {
 	r.operator, r.first = operator, true
+	r.turn++
 	if r.groups != nil {
 		r.from, r.to = r.groups(operator)
 	}
@@ -273,18 +300,22 @@ func groupOf(key []byte) int {
 	return int(key[0])
 }
 
+// entry reads the rest of a record of which the kind was read.
 func (r *Reader) entry(kind byte) error {
+	from := len(r.block) - len(r.rest) - 1
 	key, ok := r.cut()
-	if !ok || !r.first && bytes.Compare(key, r.key) <= 0 {
+	prefix := prefixOf(key)
+	if !ok || !r.first && prefix <= r.prefix && bytes.Compare(key, r.key) <= 0 {
 		return r.corrupt("keys are not in order")
 	}
-	r.key = append(r.key[:0], key...)
-	r.value = nil
+	r.key, r.prefix, r.value = key, prefix, nil
 	if kind == recordPut {
 		if r.value, ok = r.cut(); !ok {
 			return r.corrupt("value is cut")
 		}
 	}
+	to := len(r.block) - len(r.rest)
+	r.record = r.block[from:to:to]
 	r.first = false
 	r.entries++
 	return nil
@@ -292,6 +323,12 @@ func (r *Reader) entry(kind byte) error {
 
 // cut reads a length and that many bytes.
 func (r *Reader) cut() ([]byte, bool) {
+	if len(r.rest) > 0 && r.rest[0] < 0x80 && int(r.rest[0]) < len(r.rest) { // most often
+		n := int(r.rest[0]) + 1
+		b := r.rest[1:n:n]
+		r.rest = r.rest[n:]
+		return b, true
+	}
 	n, w := binary.Uvarint(r.rest)
 	if w <= 0 || n > uint64(len(r.rest)-w) {
 		return nil, false
@@ -303,6 +340,8 @@ func (r *Reader) cut() ([]byte, bool) {
 
 // nextBlock reads the next block of which something may be wanted.
 func (r *Reader) nextBlock() error {
+	r.before = append(r.before[:0], r.key...)
+	r.key = r.before
 	for {
 		if !r.taken {
 			if err := r.readBlock(); err != nil {
@@ -345,6 +384,7 @@ func (r *Reader) skips() bool {
 		return false
 	}
 	r.operator, r.from, r.to = operator, from, to
+	r.turn++
 	r.first = true // the order of keys is not followed over what is left out
 	return true
 }
@@ -397,7 +437,7 @@ func (r *Reader) end() error {
 	if k, err := io.ReadFull(r.r, one[:]); k != 0 || !errors.Is(err, io.EOF) {
 		return r.corrupt("something follows the end")
 	}
-	if r.want.Bytes > 0 && (r.read != r.want.Bytes || r.sum.Sum32() != r.want.Sum) {
+	if r.want.Bytes > 0 && (r.read != r.want.Bytes || r.sum != r.want.Sum) {
 		return r.corrupt("it is not the file that the checkpoint names")
 	}
 	r.ended = true

@@ -109,34 +109,6 @@ func cutScope(b []byte) (s scoped, rest []byte, ok bool) {
 	return s, b[1+w+8:], true
 }
 
-// lapse tells which entries of a merge are gone by themselves.
-type lapse struct {
-	readers  []*Reader
-	operator string
-	started  bool
-	scope    *Scope
-	passed   []int64 // for the entries of each file: what the newer ones say
-}
-
-// has says whether the time of an entry of reader i has passed.
-func (l *lapse) has(i int, operator string, key, value []byte) bool {
-	if !l.started || operator != l.operator {
-		l.started, l.operator, l.scope = true, operator, nil
-		l.passed = append(l.passed[:0], make([]int64, len(l.readers))...)
-		passed := NotPassed
-		for k := len(l.readers) - 1; k >= 0; k-- {
-			if s := l.readers[k].scopes.of(operator); s != nil {
-				if l.scope == nil {
-					l.scope = s
-				}
-				passed = max(passed, s.Passed)
-			}
-			l.passed[k] = passed
-		}
-	}
-	return l.scope != nil && value != nil && l.scope.time(key, value) <= l.passed[i]
-}
-
 // Prune leaves out the files of a chain that say nothing any more: all their
 // entries have gone by themselves, and newer files say so.
 func Prune(chain []Ref) []Ref {

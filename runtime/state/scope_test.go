@@ -29,7 +29,7 @@ func scopesAgainstModel(t *testing.T, try int) {
 		c := &Changes{}
 		now += rng.Int64N(50)
 		put := func(op string, key []byte, at int64, value []byte) {
-			c.Add(op, key, value)
+			c.Operator(op).Add(key, value)
 			want[op+"/"+string(key)], times[op+"/"+string(key)] = string(value), at
 		}
 		for range rng.IntN(60) {
@@ -43,7 +43,7 @@ func scopesAgainstModel(t *testing.T, try int) {
 				put("invalue", []byte{id}, at, binary.LittleEndian.AppendUint64([]byte{7}, uint64(at)))
 			default:
 				if try < 3 && rng.IntN(3) == 0 {
-					c.Add("invalue", []byte{id}, nil)
+					c.Operator("invalue").Add([]byte{id}, nil)
 					delete(want, fmt.Sprintf("invalue/%c", id))
 					delete(times, fmt.Sprintf("invalue/%c", id))
 				} else if try%2 == 0 {
@@ -108,7 +108,7 @@ func TestPruneWholeState(t *testing.T) {
 	for epoch := range int64(10) {
 		c := &Changes{}
 		for k := range 100 {
-			c.Add("op", []byte{byte(k), byte(epoch)}, binary.LittleEndian.AppendUint64(nil, uint64(epoch)))
+			c.Operator("op").Add([]byte{byte(k), byte(epoch)}, binary.LittleEndian.AppendUint64(nil, uint64(epoch)))
 		}
 		c.Scope("op", Scope{Passed: epoch - 2})
 		ref, err := s.Write(epoch, c, len(chain) == 0)
@@ -146,7 +146,7 @@ func TestRestoreGroups(t *testing.T) {
 				key[0] &= 3 // few groups, many blocks each
 			}
 			value := make([]byte, 20+rng.IntN(5))
-			c.Add(op, key, value)
+			c.Operator(op).Add(key, value)
 			want[op+"/"+string(key)] = string(value)
 		}
 		ref, err := s.Write(epoch, c, len(chain) == 0)

@@ -43,12 +43,12 @@ func TestChainAgainstModel(t *testing.T) {
 			for range rng.IntN(200) {
 				op, key := fmt.Sprintf("op%d", rng.IntN(3)), []byte{byte(rng.IntN(4)), byte(rng.IntN(50))}
 				if rng.IntN(4) == 0 {
-					c.Add(op, key, nil)
+					c.Operator(op).Add(key, nil)
 					delete(want, op+"/"+string(key))
 					continue
 				}
 				v := bytes.Repeat([]byte{byte(epoch)}, rng.IntN(40))
-				c.Add(op, key, v)
+				c.Operator(op).Add(key, v)
 				want[op+"/"+string(key)] = string(v)
 			}
 			ref, err := s.Write(epoch, c, false)
@@ -81,8 +81,8 @@ func TestChainAgainstModel(t *testing.T) {
 func TestBaseCutsChain(t *testing.T) {
 	s := Open(t.TempDir())
 	a, b := &Changes{}, &Changes{}
-	a.Add("op", []byte{1}, []byte("old"))
-	b.Add("op", []byte{2}, []byte("new"))
+	a.Operator("op").Add([]byte{1}, []byte("old"))
+	b.Operator("op").Add([]byte{2}, []byte("new"))
 	r1, _ := s.Write(1, a, false)
 	r2, err := s.Write(2, b, true)
 	if err != nil {
@@ -99,8 +99,8 @@ func TestDamage(t *testing.T) {
 	s.inline = 0
 	c, d := &Changes{}, &Changes{}
 	for i := range 50 {
-		c.Add("op", []byte{byte(i)}, []byte("value"))
-		d.Add("op", []byte{byte(i)}, []byte("other"))
+		c.Operator("op").Add([]byte{byte(i)}, []byte("value"))
+		d.Operator("op").Add([]byte{byte(i)}, []byte("other"))
 	}
 	ref, _ := s.Write(1, c, false)
 	other, _ := s.Write(2, d, false)
@@ -168,7 +168,7 @@ func BenchmarkWrite(b *testing.B) {
 		for i := range k {
 			k[i] = byte(rng.IntN(256))
 		}
-		c.Add("op", k, make([]byte, 50))
+		c.Operator("op").Add(k, make([]byte, 50))
 	}
 	b.ResetTimer()
 	for i := range b.N {

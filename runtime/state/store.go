@@ -51,7 +51,7 @@ func (s *Store) Write(epoch int64, c *Changes, base bool) (Ref, error) {
 		kind = "base"
 	}
 	ref, err := s.create(place{fmt.Sprintf("%012d", epoch), kind, c.Bytes(), c.scopes}, func(w *Writer) error {
-		c.Each(w.Put)
+		c.writeTo(w)
 		return nil
 	})
 	ref.Base = base
@@ -211,13 +211,13 @@ func (s *Store) Compact(chain []Ref, from int, stop func() error) ([]Ref, error)
 	n := 0
 	at := place{fmt.Sprintf("%s-%d-%d", last, from, len(part)), "merged", int(size), join(readers)}
 	ref, err := s.create(at, func(w *Writer) error {
-		return Merge(readers, !whole, func(op string, key, value []byte) error {
+		return merge(readers, !whole, func(r *Reader) error {
 			if n++; n%stopEvery == 0 && stop != nil {
 				if err := stop(); err != nil {
 					return err
 				}
 			}
-			w.Put(op, key, value)
+			w.record(r.operator, r.record, r.key, r.value)
 			return nil
 		})
 	})
