@@ -34,6 +34,8 @@ func (b *Binder) access(r diag.Range, x bound, name ast.Ident) (bound, bool) {
 		}
 		b.wrongIndex(r, x, name.Name, "STRING")
 		return bound{}, false
+	case schema.Void:
+		return bound{e: nullLiteral(b.at(r), t), text: text, name: name.Name}, true
 	}
 	b.fail(r, "INVALID_EXTRACT_BASE_FIELD_TYPE",
 		`Can't extract a value from "%s". Need a complex type [STRUCT, ARRAY, MAP] but got "%s".`, x.text, x.typ().SQL())
@@ -124,6 +126,8 @@ func (b *Binder) subscript(e *ast.Subscript, v *env) (bound, bool) {
 		y, ok := b.function(e.Span, "element_at_subscript", []bound{x, i})
 		y.text, y.name = x.text+"["+i.text+"]", ""
 		return y, ok
+	case schema.Void:
+		return bound{e: nullLiteral(b.at(e.Span), t), text: x.text + "[" + i.text + "]"}, true
 	}
 	b.fail(e.Span, "INVALID_EXTRACT_BASE_FIELD_TYPE",
 		`Can't extract a value from "%s". Need a complex type [STRUCT, ARRAY, MAP] but got "%s".`, x.text, x.typ().SQL())

@@ -155,6 +155,9 @@ func (b *Binder) column(e *ast.Column, v *env) (bound, bool) {
 					return x, x.e != nil
 				}
 			}
+			if x, ok, known := b.bareWord(e, parts, v); known {
+				return x, ok
+			}
 			if v.last != nil {
 				if x, ok := v.last(parts); ok {
 					return x, x.e != nil
@@ -162,7 +165,7 @@ func (b *Binder) column(e *ast.Column, v *env) (bound, bool) {
 			}
 		}
 	}
-	if x, ok, known := b.bareWord(e, parts, v); known {
+	if x, ok, known := b.variable(parts); known {
 		return x, ok
 	}
 	b.unresolved(e.Span, parts, v.scope)
@@ -290,31 +293,49 @@ var bareWords = map[string]bool{
 	"current_catalog": true, "current_database": true, "current_schema": true, "current_path": true, "localtimestamp": true, "current_timezone": true,
 }
 
-// bareWord resolves current_date and the like, and session variables.
+// bareWord resolves current_date and the like.
 func (b *Binder) bareWord(e *ast.Column, parts []ast.Ident, v *env) (x bound, ok, known bool) {
-	if vars, is := b.catalog.(Variables); is {
-		rest := parts
-		if len(rest) > 2 && strings.EqualFold(rest[0].Name, "system") {
-			rest = rest[1:]
-		}
-		if len(rest) > 1 && strings.EqualFold(rest[0].Name, "session") {
-			rest = rest[1:]
-		}
-		if l := vars.Variable(rest[0].Name); l != nil {
-			x, ok := bound{e: l, text: rest[0].Name, name: rest[0].Name}, true
-			for _, p := range rest[1:] {
-				if x, ok = b.access(p.Span, x, p); !ok {
-					return x, false, true
-				}
-			}
-			return x, true, true
-		}
+	if len(parts) != 1 || parts[0].Quoted {
+		return bound{}, false, false
 	}
-	if len(parts) != 1 || parts[0].Quoted || !bareWords[strings.ToLower(parts[0].Name)] {
+	name := strings.ToLower(parts[0].Name)
+	switch {
+	case name == "grouping__id" && v.agg && v.clause != "WHERE":
+		parts = []ast.Ident{{Pos: parts[0].Pos, Name: "grouping_id"}}
+	case !bareWords[name]:
 		return bound{}, false, false
 	}
 	x, ok = b.call(&ast.Call{Pos: e.Pos, Name: ast.Name{Pos: e.Pos, Parts: parts}}, v)
+	if name == "grouping__id" {
+		x.text, x.name = parts[0].Name+"()", "grouping__id"
+	}
 	return x, ok, true
+}
+
+// variable resolves a session variable.
+func (b *Binder) variable(parts []ast.Ident) (x bound, ok, known bool) {
+	vars, is := b.catalog.(Variables)
+	if !is {
+		return bound{}, false, false
+	}
+	rest := parts
+	if len(rest) > 2 && strings.EqualFold(rest[0].Name, "system") {
+		rest = rest[1:]
+	}
+	if len(rest) > 1 && strings.EqualFold(rest[0].Name, "session") {
+		rest = rest[1:]
+	}
+	l := vars.Variable(rest[0].Name)
+	if l == nil {
+		return bound{}, false, false
+	}
+	x, ok = bound{e: l, text: rest[0].Name, name: rest[0].Name}, true
+	for _, p := range rest[1:] {
+		if x, ok = b.access(p.Span, x, p); !ok {
+			return x, false, true
+		}
+	}
+	return x, true, true
 }
 
 // nameParts returns the parts of a name, evaluating IDENTIFIER(...).

@@ -13,6 +13,8 @@ import (
 type groups struct {
 	keys []groupKey
 	sets [][]int // grouping sets over keys; nil: all keys
+	// total is set for GROUPING SETS (()).
+	total bool
 }
 
 type groupKey struct {
@@ -52,6 +54,10 @@ func (c *core) groupBy() {
 	}
 	if !plainItems {
 		c.groups.sets = sets
+	}
+	if len(sets) == 1 && len(c.groups.keys) == 0 && c.ok {
+		// GROUPING SETS (()) is the grand total, one row even over no rows.
+		c.groups.sets, c.groups.total = nil, true
 	}
 }
 
@@ -199,6 +205,9 @@ func (c *core) groupName(parts []ast.Ident) (bound, bool) {
 		if !ok || len(a.Names) != 1 || !strings.EqualFold(a.Names[0].Name, parts[0].Name) {
 			continue
 		}
+		if g, _ := ast.Unparen(a.X).(*ast.Call); g != nil && c.isGenerator(g) {
+			continue
+		}
 		v := *c.env
 		v.last = func(parts []ast.Ident) (bound, bool) { return c.groupedAlias(parts) }
 		y, good := c.b.expr(a.X, &v)
@@ -216,6 +225,32 @@ func (c *core) groupName(parts []ast.Ident) (bound, bool) {
 		}
 		return y, true
 	}
+	if len(parts) == 1 {
+		return c.groupPrinted(parts[0])
+	}
+	return bound{}, false
+}
+
+// groupPrinted finds the item whose automatic name is written: GROUP BY
+// `(a + 1)`.
+func (c *core) groupPrinted(name ast.Ident) (bound, bool) {
+	for _, en := range c.list {
+		switch ast.Unparen(en.x).(type) {
+		case nil, *ast.Alias, *ast.Column, *ast.Star:
+			continue
+		case *ast.Call:
+			if c.isGenerator(ast.Unparen(en.x).(*ast.Call)) {
+				continue
+			}
+		}
+		v, diags := *c.env, c.b.diags
+		v.last = nil
+		y, ok := c.b.expr(en.x, &v)
+		c.b.diags = diags
+		if ok && strings.EqualFold(y.columnName(), name.Name) && !hasAgg(y.e) && !hasWindow(y.e) {
+			return y, true
+		}
+	}
 	return bound{}, false
 }
 
@@ -230,6 +265,44 @@ func (c *core) groupedAlias(parts []ast.Ident) (bound, bool) {
 		}
 	}
 	return bound{}, false
+}
+
+// holds reports whether a column is a grouping expression.
+func (g *groups) holds(id logical.ColumnID) bool {
+	for _, k := range g.keys {
+		if x, ok := k.e.(*logical.Column); ok && x.Attr.ID == id {
+			return true
+		}
+	}
+	return false
+}
+
+// namedAll reports whether all is a column or an alias: GROUP BY all means it
+// then.
+func (c *core) namedAll() bool {
+	name := []ast.Ident{{Name: "all"}}
+	if c.in.find(name, c.b.session.CaseSensitive).ok {
+		return true
+	}
+	for _, en := range c.list {
+		if a, ok := en.x.(*ast.Alias); ok && len(a.Names) == 1 && strings.EqualFold(a.Names[0].Name, "all") {
+			return true
+		}
+	}
+	return false
+}
+
+// groupedByAll is sel grouped by the column named all.
+func groupedByAll(sel *ast.Select) *ast.Select {
+	out, g := *sel, *sel.GroupBy
+	g.All = false
+	g.Items = []ast.GroupItem{{Pos: g.Pos, Kind: ast.GroupExpr, X: columnNamed("all", g.Pos)}}
+	out.GroupBy = &g
+	return &out
+}
+
+func columnNamed(name string, at ast.Pos) *ast.Column {
+	return &ast.Column{Pos: at, Name: ast.Name{Pos: at, Parts: []ast.Ident{{Pos: at, Name: name}}}}
 }
 
 // groupAll makes the keys of GROUP BY ALL: what is no aggregate.
@@ -458,7 +531,7 @@ func (g *grouping) missing(x *logical.Column, class string) {
 		known := g.c.output().names()
 		b.report(diag.AtSpan(b.text.File(), place, "UNRESOLVED_COLUMN.WITH_SUGGESTION",
 			"A column, variable, or function parameter with name `"+x.Attr.Name+"` cannot be resolved.").WithHint(diag.DidYouMean(x.Attr.Name, known)))
-	case g.c.sel.GroupBy == nil:
+	case g.c.sel.GroupBy == nil || g.c.groups.total:
 		b.report(diag.AtSpan(b.text.File(), place, "MISSING_GROUP_BY",
 			"The query does not include a GROUP BY clause. Add GROUP BY or turn it into the window functions using OVER clauses."))
 	case g.c.sel.GroupBy.All:
@@ -498,6 +571,9 @@ func (g *grouping) groupingID(x *groupingExpr) logical.Expr {
 			g.failed = true
 		}
 		return x
+	}
+	if g.gid == nil && g.c.groups.total && x.id && len(x.args) == 0 {
+		return longLiteral(x.At, 0)
 	}
 	if g.gid == nil {
 		return fail("UNSUPPORTED_GROUPING_EXPRESSION", "grouping()/grouping_id() can only be used with GroupingSets/Cube/Rollup.")

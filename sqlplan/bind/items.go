@@ -61,9 +61,12 @@ func (b *Binder) starCols(s *ast.Star, sc *scope) ([]starCol, bool) {
 		}
 		return out, true
 	}
-	for _, c := range sc.cols {
-		if !c.unlisted && len(c.quals) >= len(s.Qualifier) && matches(c.quals, s.Qualifier) {
-			add(c)
+	// The keys of USING that only a qualifier reaches come first.
+	for _, hidden := range []bool{true, false} {
+		for _, c := range sc.cols {
+			if !c.unlisted && c.hidden == hidden && len(c.quals) >= len(s.Qualifier) && matches(c.quals, s.Qualifier) {
+				add(c)
+			}
 		}
 	}
 	if len(out) > 0 {
@@ -161,6 +164,11 @@ func (c *core) bindItems() {
 			continue
 		}
 		it := item{bound: y}
+		if k, ok := x.(*ast.Column); ok && len(names) == 0 && len(k.Name.Parts) > 1 {
+			if _, bare := y.e.(*logical.Column); !bare {
+				it.field = y.name // t.s.f is named f, as with AS f
+			}
+		}
 		switch {
 		case len(names) == 1:
 			it.alias = names[0].Name
@@ -223,6 +231,9 @@ func (c *core) aliasNamed(parts []ast.Ident, explicit bool) (bound, bool) {
 	at := -1
 	for i, it := range c.items {
 		name := it.alias
+		if name == "" {
+			name = it.field
+		}
 		if name == "" && !explicit {
 			name = it.attr.Name
 			if x, ok := it.e.(*logical.Column); ok && it.gen == nil && x.Attr.ID == it.attr.ID {

@@ -147,18 +147,40 @@ func (b *Binder) joinOutput(n logical.Node, s *scope) (logical.Node, *scope) {
 	return n, out
 }
 
-// commonNames lists the names that both sides have, in the left order.
+// commonNames lists the names that both sides have, in the left order; one
+// that both have twice comes twice.
 func commonNames(ls, rs *scope) []ast.Ident {
 	var out []ast.Ident
+	taken := map[int]bool{}
+	right := rs.visible()
 	for _, c := range ls.visible() {
-		for _, d := range rs.visible() {
-			if strings.EqualFold(c.attr.Name, d.attr.Name) {
+		for k, d := range right {
+			if !taken[k] && strings.EqualFold(c.attr.Name, d.attr.Name) {
+				taken[k] = true
 				out = append(out, ast.Ident{Name: c.attr.Name})
 				break
 			}
 		}
 	}
 	return out
+}
+
+// usingColumn is the column that a name of USING means on one side: the first
+// of several.
+func (b *Binder) usingColumn(s *scope, name ast.Ident) (col, bool) {
+	for _, c := range s.visible() {
+		if b.sameName(c.attr.Name, name.Name) {
+			return c, true
+		}
+	}
+	return col{}, false
+}
+
+func (b *Binder) sameName(x, y string) bool {
+	if b.session.CaseSensitive {
+		return x == y
+	}
+	return strings.EqualFold(x, y)
 }
 
 // using binds USING and NATURAL: the condition and the merged columns.
@@ -168,24 +190,21 @@ func (b *Binder) using(j *ast.Join, n *logical.Join, ls, rs *scope, names []ast.
 	}
 	var conds []logical.Expr
 	for _, name := range names {
-		l, r := ls.find([]ast.Ident{name}, b.session.CaseSensitive), rs.find([]ast.Ident{name}, b.session.CaseSensitive)
-		for side, f := range map[string]found{"left": l, "right": r} {
-			if len(f.many) > 1 {
-				b.ambiguous(name.Span, []ast.Ident{name}, f.many)
-				return &scope{broken: true}, false
+		l, okl := b.usingColumn(ls, name)
+		r, okr := b.usingColumn(rs, name)
+		for _, side := range []string{"left", "right"} {
+			in, ok := ls, okl
+			if side == "right" {
+				in, ok = rs, okr
 			}
-			if !f.ok {
-				in := ls
-				if side == "right" {
-					in = rs
-				}
+			if !ok {
 				b.fail(name.Span, "UNRESOLVED_USING_COLUMN_FOR_JOIN", "USING column `%s` cannot be resolved on the %s side of the join. The %s-side columns: [%s].", name.Name, side, side, columnList(in))
 				return &scope{broken: true}, false
 			}
 		}
 		r0 := j.Span
 		eq, ok := b.function(r0, "=", []bound{
-			{e: l.col.attr.Ref(), text: name.Name}, {e: r.col.attr.Ref(), text: name.Name},
+			{e: l.attr.Ref(), text: name.Name}, {e: r.attr.Ref(), text: name.Name},
 		})
 		if !ok {
 			return &scope{broken: true}, false
@@ -206,8 +225,8 @@ func (b *Binder) usingScope(_ *ast.Join, n *logical.Join, ls, rs *scope, names [
 	skip := map[logical.ColumnID]bool{}
 	var hidden []col
 	for _, name := range names {
-		l := ls.find([]ast.Ident{name}, b.session.CaseSensitive).col
-		r := rs.find([]ast.Ident{name}, b.session.CaseSensitive).col
+		l, _ := b.usingColumn(ls, name)
+		r, _ := b.usingColumn(rs, name)
 		skip[l.attr.ID], skip[r.attr.ID] = true, true
 		switch n.Type {
 		case logical.RightJoin:

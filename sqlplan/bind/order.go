@@ -22,6 +22,12 @@ func (c *core) bindOrder(tail *ast.Tail) {
 	if tail == nil {
 		return
 	}
+	if all := tail.OrderByAll; all != nil && c.orderedAll() {
+		it := *all
+		it.X = columnNamed("all", all.Pos)
+		c.bindKey(it)
+		return
+	}
 	if tail.OrderByAll != nil {
 		for i, it := range c.items {
 			k, ok := c.b.keyOf(ast.SortItem{Pos: tail.OrderByAll.Pos, Desc: tail.OrderByAll.Desc, Nulls: tail.OrderByAll.Nulls},
@@ -64,10 +70,7 @@ func (c *core) bindKey(it ast.SortItem) {
 		c.order = append(c.order, orderKey{k, it.Span, n - 1})
 		return
 	}
-	v := *c.env
-	v.clause = "ORDER BY"
-	v.first = c.orderName
-	x, ok := c.b.expr(it.X, &v)
+	x, ok := c.orderExpr(it.X)
 	if ok {
 		var k logical.SortKey
 		if k, ok = c.b.keyOf(it, x); ok {
@@ -75,6 +78,45 @@ func (c *core) bindKey(it ast.SortItem) {
 		}
 	}
 	c.ok = c.ok && ok
+}
+
+// orderedAll reports whether all is a column: ORDER BY all means it then.
+func (c *core) orderedAll() bool {
+	name := []ast.Ident{{Name: "all"}}
+	return c.output().find(name, c.b.session.CaseSensitive).ok || c.in.find(name, c.b.session.CaseSensitive).ok
+}
+
+// orderExpr binds an expression of ORDER BY: over the outputs, and where their
+// names are ambiguous or have no such field, over the columns of FROM.
+func (c *core) orderExpr(x ast.Expr) (bound, bool) {
+	v := *c.env
+	v.clause = "ORDER BY"
+	v.first = c.orderName
+	diags := c.b.diags
+	y, ok := c.b.expr(x, &v)
+	if ok || !nameless(c.b.diags[len(diags):]) {
+		return y, ok
+	}
+	failed := c.b.diags
+	c.b.diags = diags[:len(diags):len(diags)]
+	v.first = nil
+	if y, ok = c.b.expr(x, &v); ok {
+		return y, true
+	}
+	c.b.diags = failed
+	return y, false
+}
+
+// nameless reports errors of names and fields alone.
+func nameless(l diag.List) bool {
+	for _, d := range l {
+		switch d.Code {
+		case "AMBIGUOUS_REFERENCE", "FIELD_NOT_FOUND", "INVALID_EXTRACT_BASE_FIELD_TYPE", "INVALID_EXTRACT_FIELD_TYPE", "AMBIGUOUS_REFERENCE_TO_FIELDS":
+		default:
+			return false
+		}
+	}
+	return len(l) > 0
 }
 
 // itemOf finds the item that an expression is, by identity or by form.

@@ -166,8 +166,11 @@ func (e *winExpr) WithChildren(c []logical.Expr) logical.Expr {
 // spec is the partitioning and ordering as text: equal specs share a node.
 func (e *winExpr) spec() string {
 	var b strings.Builder
-	writeList(&b, e.partition)
-	writeKeys(&b, e.order)
+	writeList(&b, canonicals(e.partition))
+	for _, k := range e.order {
+		k.Expr = canonical(k.Expr)
+		writeKeys(&b, []logical.SortKey{k})
+	}
 	return b.String()
 }
 
@@ -248,6 +251,3 @@ func hasWindow(e logical.Expr) bool {
 	})
 	return found
 }
-
-// key is the text by which equal expressions are found.
-func key(e logical.Expr) string { return logical.Text(e) }

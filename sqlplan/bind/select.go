@@ -58,6 +58,9 @@ type item struct {
 	bound
 	attr  logical.Attr
 	alias string
+	// field is the name that an item without an alias has for the items after
+	// it: the last part of a name that reaches into a struct.
+	field string
 	quals []string
 	gen   *genCall // the columns of a generator come from its node
 	// repeats is the column of an earlier item, when this is the same.
@@ -85,6 +88,10 @@ func (b *Binder) runSelect(c *core, tail *ast.Tail) (logical.Node, *scope) {
 	c.where()
 	c.env = &env{scope: in, clause: "SELECT", agg: true, win: true, times: c.times, windows: namedWindows(sel.Windows, tail), last: c.lateral}
 	c.expand()
+	if sel.GroupBy != nil && sel.GroupBy.All && c.namedAll() {
+		sel = groupedByAll(sel)
+		c.sel = sel
+	}
 	if sel.GroupBy != nil && !sel.GroupBy.All {
 		c.groupBy()
 	}
@@ -159,8 +166,8 @@ func (c *core) bindHaving() {
 	if c.sel.Having != nil {
 		v := *c.env
 		v.clause, v.win = "HAVING", false
-		v.first = c.outputName
-		x, ok := c.b.filterCond(c.sel.Having, &v)
+		v.first = c.havingName
+		x, ok := c.b.havingCond(c.sel.Having, &v)
 		c.having, c.ok = x, c.ok && ok
 	}
 	if c.sel.Qualify != nil {
@@ -180,6 +187,15 @@ func (c *core) bindHaving() {
 		}
 		c.qual, c.ok = x, c.ok && ok
 	}
+}
+
+// havingCond binds a condition of HAVING: what is no predicate is cast.
+func (b *Binder) havingCond(e ast.Expr, v *env) (logical.Expr, bool) {
+	x, ok := b.expr(e, v)
+	if !ok {
+		return nil, false
+	}
+	return b.cast(e.Range(), x.e, schema.Of(schema.Boolean))
 }
 
 // windowed reports whether the select list has a window function.
@@ -207,6 +223,55 @@ func (c *core) ungrouped() bool {
 // outputName resolves a name against the aliases of the select list.
 func (c *core) outputName(parts []ast.Ident) (bound, bool) {
 	return c.aliasNamed(parts, false)
+}
+
+// havingName resolves a name of HAVING: a grouping column comes before an
+// alias, an alias before other columns of FROM.
+func (c *core) havingName(parts []ast.Ident) (bound, bool) {
+	if f := c.in.find(parts, c.b.session.CaseSensitive); f.ok && len(f.many) == 1 && c.groups != nil && c.groups.holds(f.col.attr.ID) && hasFields(f.col.attr.Type, f.rest) {
+		return bound{}, false
+	}
+	if len(parts) == 1 && c.ambiguousOutput(parts) {
+		return bound{}, true
+	}
+	return c.aliasNamed(parts, false)
+}
+
+// hasFields reports whether a column of the type has the fields that follow its
+// name.
+func hasFields(t schema.Type, rest []ast.Ident) bool {
+	for _, p := range rest {
+		switch t.Kind {
+		case schema.Void:
+			return true
+		case schema.Map, schema.Array:
+			t = *t.Elem
+		case schema.Struct:
+			i := (schema.Schema{Fields: t.Fields}).Index(p.Name)
+			if i < 0 {
+				return false
+			}
+			t = t.Fields[i].Type
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// ambiguousOutput reports a name that several different outputs have.
+func (c *core) ambiguousOutput(parts []ast.Ident) bool {
+	var many []col
+	for _, it := range c.items {
+		if strings.EqualFold(it.attr.Name, parts[0].Name) && !contains(many, it.col()) {
+			many = append(many, it.col())
+		}
+	}
+	if len(many) < 2 {
+		return false
+	}
+	c.b.ambiguous(parts[0].Span, parts, many)
+	return true
 }
 
 // aggregated reports whether the SELECT aggregates.

@@ -47,17 +47,23 @@ func generatorOf(name string) *funcs.Generator {
 	return nil
 }
 
+// isGenerator reports whether a call makes rows.
+func (c *core) isGenerator(call *ast.Call) bool {
+	if call.Over != nil || len(call.Name.Parts) != 1 {
+		return false
+	}
+	name := strings.ToLower(call.Name.Parts[0].Name)
+	return generatorOf(name) != nil && specialForm(name) == nil && lookupScalar(name) == nil
+}
+
 // generator binds an item that is a generator call.
 func (c *core) generator(x ast.Expr, names []ast.Ident) (items []item, is, ok bool) {
 	call, isCall := ast.Unparen(x).(*ast.Call)
-	if !isCall || call.Over != nil || len(call.Name.Parts) != 1 {
+	if !isCall || !c.isGenerator(call) {
 		return nil, false, false
 	}
 	name := strings.ToLower(call.Name.Parts[0].Name)
 	fn := generatorOf(name)
-	if fn == nil || specialForm(name) != nil || lookupScalar(name) != nil {
-		return nil, false, false
-	}
 	v := *c.env
 	v.clause = "generator"
 	g, ok := c.b.genCall(call, name, fn, &v)
