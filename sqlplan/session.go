@@ -60,6 +60,7 @@ var choices = []struct {
 	{"spark.sql.mapKeyDedupPolicy", []string{"EXCEPTION", "LAST_WIN"}},
 	{"spark.sql.timestampType", []string{"TIMESTAMP_LTZ", "TIMESTAMP_NTZ"}},
 	{"spark.sql.storeAssignmentPolicy", []string{"ANSI", "!LEGACY", "!STRICT"}},
+	{"spark.sql.binaryOutputStyle", []string{"UTF-8", "BASIC", "BASE64", "HEX", "HEX_DISCRETE"}},
 	{"spark.sql.legacy.timeParserPolicy", []string{"CORRECTED", "!LEGACY", "!EXCEPTION"}},
 }
 

@@ -65,7 +65,7 @@ func NewPrinter(form Format, out, errs io.Writer) (*Printer, error) {
 // Begin starts the result of a statement.
 func (p *Printer) Begin(number, line int, settings *sqlplan.Session) {
 	p.number, p.line, p.rows, p.cells = number, line, 0, nil
-	p.shell = display.Shell{Zone: settings.Zone}
+	p.shell = display.Shell{Zone: settings.Zone}.WithBinary(settings.Conf["spark.sql.binaryOutputStyle"])
 	p.schema = schema.Schema{}
 	p.buf = p.buf[:0]
 }

@@ -195,11 +195,11 @@ func (b *Binder) withinGroup(e *ast.Call, name string) bool {
 	switch {
 	case n > 0 && !orderedSet[name] && name != "listagg" && name != "string_agg" && name != "mode":
 		class, msg = "INVALID_SQL_SYNTAX.FUNCTION_WITH_UNSUPPORTED_SYNTAX", "Invalid SQL syntax: The function `%s` does not support WITHIN GROUP (ORDER BY ...)."
-	case orderedSet[name] && e.Distinct:
+	case (orderedSet[name] || name == "mode") && e.Distinct:
 		class, msg = "INVALID_WITHIN_GROUP_EXPRESSION.DISTINCT_UNSUPPORTED", "Invalid function `%s` with WITHIN GROUP. The function does not support DISTINCT with WITHIN GROUP."
-	case orderedSet[name] && n == 0:
+	case orderedSet[name] && n == 0, name == "mode" && n == 0 && len(e.Args) == 0:
 		class, msg = "INVALID_WITHIN_GROUP_EXPRESSION.WITHIN_GROUP_MISSING", "Invalid function `%s` with WITHIN GROUP. WITHIN GROUP is required for the function."
-	case (orderedSet[name] || name == "mode") && n > 1:
+	case (orderedSet[name] || name == "mode") && n > 1, name == "mode" && n == 1 && len(e.Args) > 0:
 		class, msg = "INVALID_WITHIN_GROUP_EXPRESSION.WRONG_NUM_ORDERINGS", "Invalid function `%s` with WITHIN GROUP. The function requires 1 ordering."
 	default:
 		return true

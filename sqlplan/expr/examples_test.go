@@ -56,7 +56,7 @@ func TestExamples(t *testing.T) {
 // TestSemantics runs the rows of the semantics file in the mode that they name.
 func TestSemantics(t *testing.T) {
 	var src []byte
-	for _, file := range []string{"semantics.txt", "nested.txt"} {
+	for _, file := range []string{"semantics.txt", "nested.txt", "values.txt"} {
 		more, err := os.ReadFile("../funcs/testdata/" + file)
 		if err != nil {
 			t.Fatal(err)

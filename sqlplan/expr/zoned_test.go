@@ -24,7 +24,7 @@ func TestZoned(t *testing.T) {
 			texts = append(texts, f.Example)
 		}
 	}
-	for _, file := range []string{"semantics.txt", "nested.txt"} {
+	for _, file := range []string{"semantics.txt", "nested.txt", "values.txt"} {
 		src, err := os.ReadFile("../funcs/testdata/" + file)
 		if err != nil {
 			t.Fatal(err)

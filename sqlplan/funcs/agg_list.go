@@ -108,7 +108,7 @@ var listAggregates = []*Aggregate{
 		sig: signature{params: []param{pPercentiled, pAny, pBigint}, min: 2}, build: buildApproxPercentile,
 	}).alias("approx_percentile"),
 	aggregate("mode", "mode(col[, deterministic])", "The most frequent value.", aggSpec{
-		sig: signature{params: []param{pAny, pBool, pBool}, min: 1}, build: buildMode,
+		sig: signature{params: []param{pAny, pBool, pBool}, min: 1, check: checkMode}, build: buildMode,
 	}),
 	aggregate("listagg", "listagg(expr[, delimiter]) [WITHIN GROUP (ORDER BY key)]", "The strings joined by a delimiter.", aggSpec{
 		sig: signature{params: []param{pText, pAny}, variadic: true, min: 1}, build: buildListAgg,
@@ -404,31 +404,6 @@ func anyNumber(v *vector, r int) float64 {
 // buildMode counts the values when the group is finished. Ties are settled by
 // order: the smallest value, or the greatest when the key is descending (by
 // Arg.Order, or by a third argument that only the binder gives).
-func buildMode(_ *Session, args []Arg, types []schema.Type) (*BoundAggregate, error) {
-	sign := -1
-	if o := args[0].Order; o != nil && o.Descending || len(args) == 3 && args[2].Const != nil && args[2].Const.Bool[0] {
-		sign = 1
-	}
-	return collector(types[0], []int{0}, types, func(_ *Ctx, st *States, g int32, out *vector) {
-		v, rows := st.Lists[0].Rows(g, nil)
-		sort.SliceStable(rows, func(a, b int) bool { return column.Compare(v, int(rows[a]), v, int(rows[b])) < 0 })
-		best, bestN := int32(-1), 0
-		for i := 0; i < len(rows); {
-			from := i
-			for i++; i < len(rows) && column.Compare(v, int(rows[from]), v, int(rows[i])) == 0; i++ {
-			}
-			if i-from > bestN || i-from == bestN && sign > 0 {
-				best, bestN = rows[from], i-from
-			}
-		}
-		if best < 0 {
-			out.AppendNull()
-			return
-		}
-		column.AppendRow(out, v, int(best))
-	}), nil
-}
-
 func buildListAgg(_ *Session, args []Arg, types []schema.Type) (*BoundAggregate, error) {
 	delimiter := ""
 	cols := []int{0}

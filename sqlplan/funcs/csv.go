@@ -2,11 +2,13 @@ package funcs
 
 import (
 	"errors"
+	"strings"
 
 	"pipelines/tables/codec/csv"
 	"pipelines/tables/codec/record"
 	"pipelines/tables/column"
 	"pipelines/tables/schema"
+	"pipelines/tables/text"
 )
 
 var csvFunctions = []*Function{
@@ -36,6 +38,7 @@ func csvOptions(s *Session, name string, args []Arg, n int) (csv.Options, error)
 	if o.Zone == nil {
 		o.Zone = s.zone()
 	}
+	o.Binary = text.BinaryStyle(strings.ToUpper(s.conf("spark.sql.binaryOutputStyle", "")))
 	return o, nil
 }
 

@@ -39,38 +39,62 @@ func buildHistogram(_ *Session, args []Arg, types []schema.Type) (*BoundAggregat
 			out.AppendNull()
 			return
 		}
-		var bins []bin
+		h := newHistogram(int(n))
 		for _, r := range rows {
-			bins = addToBins(bins, anyNumber(v, int(r)), int(n))
+			h.add(anyNumber(v, int(r)))
 		}
-		appendBins(out, bins)
+		appendBins(out, h.bins)
 	})
 	return b, nil
 }
 
-// addToBins puts a value into the bins; when there are too many, the two
-// nearest become one.
-func addToBins(bins []bin, x float64, limit int) []bin {
-	at := sort.Search(len(bins), func(i int) bool { return bins[i].x >= x })
-	if at < len(bins) && bins[at].x == x {
-		bins[at].y++
-		return bins
+// histogram is the one of Ben-Haim and Tom-Tov as Spark keeps it: ties between
+// pairs are broken by a generator of a fixed seed.
+type histogram struct {
+	bins  []bin
+	limit int
+	r     *javaRandom
+}
+
+func newHistogram(limit int) *histogram { return &histogram{limit: limit, r: newJavaRandom(31183)} }
+
+// add puts a value into the bins; when there are too many, the two nearest
+// become one.
+func (h *histogram) add(x float64) {
+	at := sort.Search(len(h.bins), func(i int) bool { return h.bins[i].x >= x })
+	if at < len(h.bins) && h.bins[at].x == x {
+		h.bins[at].y++
+		return
 	}
-	bins = append(bins, bin{})
-	copy(bins[at+1:], bins[at:])
-	bins[at] = bin{x, 1}
-	if len(bins) <= limit {
-		return bins
+	h.bins = append(h.bins, bin{})
+	copy(h.bins[at+1:], h.bins[at:])
+	h.bins[at] = bin{x, 1}
+	for len(h.bins) > h.limit {
+		h.join()
 	}
-	best := 0
-	for i := 1; i+1 < len(bins); i++ {
-		if bins[i+1].x-bins[i].x < bins[best+1].x-bins[best].x {
-			best = i
+}
+
+// join makes one bin of the two that are nearest.
+func (h *histogram) join() {
+	best, least, ties := 0, h.bins[1].x-h.bins[0].x, 1
+	for i := 1; i+1 < len(h.bins); i++ {
+		d := h.bins[i+1].x - h.bins[i].x
+		if d < least {
+			best, least, ties = i, d, 1
+			continue
+		}
+		if d == least {
+			if ties++; h.r.double() <= 1/float64(ties) {
+				best = i
+			}
 		}
 	}
-	a, b := bins[best], bins[best+1]
-	bins[best] = bin{(a.x*a.y + b.x*b.y) / (a.y + b.y), a.y + b.y}
-	return append(bins[:best+1], bins[best+2:]...)
+	a, b := h.bins[best], h.bins[best+1]
+	n := a.y + b.y
+	x := a.x * (a.y / n)
+	x += b.x / n * b.y
+	h.bins[best] = bin{x, n}
+	h.bins = append(h.bins[:best+1], h.bins[best+2:]...)
 }
 
 func appendBins(out *vector, bins []bin) {

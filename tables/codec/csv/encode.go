@@ -61,6 +61,8 @@ func (e *Encoder) cell(dst []byte, v *column.Vector, i int) []byte {
 		s = e.fmt.AppendTimestamp(s, v.I64[i])
 	case schema.TimestampNTZ:
 		s = e.fmt.AppendNTZ(s, v.I64[i])
+	case schema.Binary:
+		s = e.opts.Binary.Append(s, v.Str(i))
 	default:
 		s = text.AppendValue(s, v, i, e.fmt.Zone)
 	}

@@ -35,6 +35,7 @@ type Options struct {
 	QuoteAll, KeepQuotes          bool // writing: KeepQuotes is escapeQuotes=false
 	InferSchema, PreferDate       bool
 	StrayQuotes                   QuoteHandling
+	Binary                        text.BinaryStyle // writing
 }
 
 // QuoteHandling is unescapedQuoteHandling.

@@ -5,6 +5,7 @@ import (
 
 	"pipelines/tables/column"
 	"pipelines/tables/schema"
+	"pipelines/tables/text"
 )
 
 func TestValues(t *testing.T) {
@@ -37,4 +38,17 @@ func TestValues(t *testing.T) {
 	f(ints, []any{int32(1), nil}, "[1,null]", "[1,null]")
 	f(st, []any{"x", []any{int32(2)}}, `{"a":"x","n":[2]}`, `{"a":"x","n":[2]}`)
 	f(schema.MapOf(schema.Of(schema.String), schema.Of(schema.Int32), true), []column.Entry{{Key: "k", Value: int32(1)}}, `{"k":1}`, `{"k":1}`)
+	f(schema.MapOf(schema.Of(schema.Int32), schema.Of(schema.String), true), []column.Entry{{Key: int32(9), Value: "a"}, {Key: int32(10), Value: "b"}}, `{"9":"a","10":"b"}`, `{10:"b",9:"a"}`)
+}
+
+func TestBinaryStyles(t *testing.T) {
+	v := column.FromValues(schema.ArrayOf(schema.Of(schema.Binary), true), []any{[]byte("Sp\xff"), []byte{}, nil})
+	for style, want := range map[text.BinaryStyle]string{
+		"": "[Sp\xff,,null]", text.BinaryText: "[Sp\xff,,null]", text.BinaryBasic: "[[83, 112, -1],[],null]",
+		text.BinaryBase64: "[U3D/,,null]", text.BinaryHex: "[5370FF,,null]", text.BinaryDiscrete: "[[53 70 FF],[],null]",
+	} {
+		if got := string(Shell{Binary: style}.Append(nil, v, 0)); got != want {
+			t.Errorf("%s: got %s want %s", style, got, want)
+		}
+	}
 }

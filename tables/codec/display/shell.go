@@ -1,7 +1,9 @@
 package display
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 
 	"pipelines/tables/codec/variant"
 	"pipelines/tables/column"
@@ -9,8 +11,19 @@ import (
 	"pipelines/tables/text"
 )
 
-// Shell writes values as Spark's SQL shell prints them, in one time zone.
-type Shell struct{ Zone *text.Zone }
+// Shell writes values as Spark's SQL shell prints them: in one time zone, the
+// entries of maps in the order of their texts.
+type Shell struct {
+	Zone   *text.Zone
+	Binary text.BinaryStyle
+}
+
+// WithBinary returns s with the style of bytes by its name, whose case does not
+// matter.
+func (s Shell) WithBinary(style string) Shell {
+	s.Binary = text.BinaryStyle(strings.ToUpper(style))
+	return s
+}
 
 // AppendShell is Shell.Append in UTC.
 func AppendShell(dst []byte, v *column.Vector, i int) []byte {
@@ -18,7 +31,7 @@ func AppendShell(dst []byte, v *column.Vector, i int) []byte {
 }
 
 // Append appends row i, which must not be null: nested values in their
-// JSON-like form, binary as its bytes.
+// JSON-like form.
 func (s Shell) Append(dst []byte, v *column.Vector, i int) []byte {
 	v, i = resolve(v, i)
 	switch v.Type.Kind {
@@ -33,16 +46,7 @@ func (s Shell) Append(dst []byte, v *column.Vector, i int) []byte {
 		}
 		return append(dst, ']')
 	case schema.Map:
-		from, to := v.List(i)
-		dst = append(dst, '{')
-		for k := from; k < to; k++ {
-			if k > from {
-				dst = append(dst, ',')
-			}
-			dst = append(s.nested(dst, v.Children[0], k), ':')
-			dst = s.nested(dst, v.Children[1], k)
-		}
-		return append(dst, '}')
+		return s.entries(dst, v, i)
 	case schema.Struct:
 		dst = append(dst, '{')
 		for c, f := range v.Type.Fields {
@@ -60,8 +64,29 @@ func (s Shell) Append(dst []byte, v *column.Vector, i int) []byte {
 		return text.AppendShellTimestamp(dst, v.I64[i])
 	case schema.Variant:
 		return appendVariant(dst, v, i, s.Zone)
+	case schema.Binary:
+		return s.Binary.Append(dst, v.Str(i))
 	}
 	return appendScalar(dst, v, i)
+}
+
+// entries appends a map.
+func (s Shell) entries(dst []byte, v *column.Vector, i int) []byte {
+	from, to := v.List(i)
+	texts := make([]string, 0, to-from)
+	for k := from; k < to; k++ {
+		text := append(s.nested(nil, v.Children[0], k), ':')
+		texts = append(texts, string(s.nested(text, v.Children[1], k)))
+	}
+	slices.Sort(texts)
+	dst = append(dst, '{')
+	for k, t := range texts {
+		if k > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, t...)
+	}
+	return append(dst, '}')
 }
 
 // shellOffset is the offset that the shell shows an instant with: before 1900
