@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"pipelines/sqlplan/funcs"
 	"pipelines/sqlplan/logical"
 	"pipelines/tables/column"
 	"pipelines/tables/schema"
@@ -294,19 +295,49 @@ func (s *aggState) count() OperatorCount {
 	return c
 }
 
+// putGroups hands out the entries of groups.
+func (s *aggState) putGroups(w *entryWriter, groups []int32) {
+	for _, c := range s.a.calls {
+		c.st.Touch(groups)
+	}
+	for _, g := range groups {
+		s.putGroup(w, g)
+	}
+}
+
 // putGroup hands out the entry of a group.
 func (s *aggState) putGroup(w *entryWriter, g int32) {
 	s.buf = s.groupKey(s.buf[:0], g)
 	n := len(s.buf)
-	s.codec.clear()
+	s.buf = s.idle.append(s.buf, g)
 	at := 0
 	for _, c := range s.a.calls {
 		k := len(c.fn.State)
-		c.st.Append(g, s.codec.cols[at:at+k])
+		s.buf = s.encode(s.buf, g, c.st, s.codec.cols[at:at+k])
 		at += k
 	}
-	s.buf = s.codec.encode(s.idle.append(s.buf, g))
 	w.write(s.buf, n)
+}
+
+// encode appends the states of a group, whose stored form cols can hold.
+func (s *aggState) encode(dst []byte, g int32, st *funcs.States, cols []*column.Vector) []byte {
+	for i, v := range cols {
+		switch {
+		case st.Fixed[i] != nil:
+			dst = exact.value(dst, st.Fixed[i], int(g))
+		case st.Values[i] != nil:
+			if v, r := st.Values[i].Value(g); r >= 0 {
+				dst = exact.value(dst, v, r)
+			} else {
+				dst = append(dst, 0)
+			}
+		default:
+			v.Truncate(0)
+			st.AppendList(i, g, v)
+			dst = exact.value(dst, v, 0)
+		}
+	}
+	return dst
 }
 
 func (s *aggState) putSet(w *entryWriter, i int, g, entry int32) {
@@ -318,7 +349,7 @@ func (s *aggState) putSet(w *entryWriter, i int, g, entry int32) {
 func (s *aggState) Changes(put Put) error {
 	w := &entryWriter{put: put}
 	s.passed = nonePassed
-	s.log.flush(w, func(g int32) { s.putGroup(w, g) })
+	s.log.flushMany(w, func(groups []int32) { s.putGroups(w, groups) })
 	for i, c := range s.a.calls {
 		if c.distinct == nil {
 			continue

@@ -392,14 +392,13 @@ func (x *exchange) ID() string { return x.shares[0].ID() }
 // Meaning says what the state means.
 func (x *exchange) Meaning() string { return x.shares[0].Meaning() }
 
-// Changes hands out what changed, part by part.
+// Changes hands out what changed, the parts side by side if it is much.
 func (x *exchange) Changes(put Put) error {
+	work := x.rows.Load()
 	for _, s := range x.shares {
-		if err := s.Changes(put); err != nil {
-			return err
-		}
+		work += s.count().Removed
 	}
-	return nil
+	return x.p.parallel(len(x.shares), work >= wideEnd, func(i int) error { return x.shares[i].Changes(put) })
 }
 
 // Expiry says how entries go by themselves.
@@ -479,4 +478,15 @@ func (r *routed) Restore(key, value []byte) error {
 		return errState(r.ID())
 	}
 	return r.shares[r.partOf(group)].Restore(key, value)
+}
+
+// Changes hands out what changed, one part after another: their entries may
+// have the same key group.
+func (r *routed) Changes(put Put) error {
+	for _, s := range r.shares {
+		if err := s.Changes(put); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -3,6 +3,8 @@ package operator
 import (
 	"fmt"
 	"math"
+	"math/bits"
+	"slices"
 	"strings"
 
 	"pipelines/sqlplan/logical"
@@ -25,7 +27,8 @@ type StateHandle interface {
 	Meaning() string
 	// Changes calls put for each key that was changed or removed since the last
 	// Changes, so that applied in order they bring a copy up to date. It is
-	// called after each step.
+	// called after each step. Of a large step put is called side by side, for
+	// entries of different parts.
 	Changes(put Put) error
 	// Expiry says how entries go by themselves. Asked before Changes, which
 	// does not list what went that way; all instances of an operator say the same
@@ -429,17 +432,49 @@ func (c *changeLog) forget(key []byte) {
 // flush hands out the removed keys, oldest first, then calls each for the
 // changed numbers, and forgets both.
 func (c *changeLog) flush(w *entryWriter, each func(g int32)) {
+	c.flushMany(w, func(groups []int32) {
+		for _, g := range groups {
+			each(g)
+		}
+	})
+}
+
+// flushMany is flush that hands out some numbers at once, in order, for what
+// belongs to neighbours lies close together.
+func (c *changeLog) flushMany(w *entryWriter, some func(groups []int32)) {
 	from := 0
 	for _, end := range c.ends {
 		w.delete(c.gone[from:end])
 		from = end
 	}
-	for _, g := range c.list {
-		if c.dirty.Get(int(g)) { // else removed since, or listed twice
-			c.dirty.Unset(int(g))
-			c.save(g)
-			each(g)
+	var groups [touchAhead]int32
+	n := 0
+	take := func(g int32) {
+		c.save(g)
+		if groups[n] = g; n == len(groups)-1 {
+			some(groups[:])
+			n = -1
 		}
+		n++
+	}
+	if len(c.list)*8 > len(c.dirty) {
+		for i, word := range c.dirty {
+			for ; word != 0; word &= word - 1 {
+				take(int32(i<<6 + bits.TrailingZeros64(word)))
+			}
+			c.dirty[i] = 0
+		}
+	} else {
+		slices.Sort(c.list)
+		for _, g := range c.list {
+			if c.dirty.Get(int(g)) { // else removed since, or listed twice
+				c.dirty.Unset(int(g))
+				take(g)
+			}
+		}
+	}
+	if n > 0 {
+		some(groups[:n])
 	}
 	c.reset()
 }

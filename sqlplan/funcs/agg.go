@@ -327,7 +327,10 @@ func firstAggregate(name, doc string, first bool) *Aggregate {
 // finishValue appends the value of state column i.
 func finishValue(i int) func(*Ctx, *States, []int32, *vector) {
 	return func(_ *Ctx, st *States, groups []int32, out *vector) {
-		for _, g := range groups {
+		for k, g := range groups {
+			if k%touchAhead == 0 {
+				st.Values[i].Touch(groups[k:min(k+touchAhead, len(groups))])
+			}
 			if v, at := st.Values[i].Value(g); at >= 0 {
 				column.AppendRow(out, v, at)
 			} else {

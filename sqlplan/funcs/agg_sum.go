@@ -1,6 +1,7 @@
 package funcs
 
 import (
+	"bytes"
 	"math/bits"
 
 	"pipelines/tables/column"
@@ -330,8 +331,15 @@ func fixedExtreme[T any](t schema.Type, get slice[T], better func(x, y T) bool) 
 }
 
 func valueExtreme(t schema.Type, sign int) *BoundAggregate {
+	text := column.PhysicalOf(t) == column.PhysBytes
 	take := func(st *States, g int32, v *vector, r int) {
 		cur, at := st.Values[0].Value(g)
+		if text && at >= 0 {
+			if bytes.Compare(v.Str(r), cur.Str(at))*sign > 0 {
+				st.Values[0].Set(g, v, r)
+			}
+			return
+		}
 		if at < 0 || column.Compare(v, r, cur, at)*sign > 0 {
 			st.Values[0].Set(g, v, r)
 		}
@@ -340,6 +348,9 @@ func valueExtreme(t schema.Type, sign int) *BoundAggregate {
 		Result: t, Nullable: true, State: []StateColumn{{"value", t, StateValue}},
 		Update: func(_ *Ctx, st *States, groups, rows []int32, vs []*vector) {
 			for k, r := range rows {
+				if k%touchAhead == 0 {
+					st.Values[0].Touch(groups[k:min(k+touchAhead, len(rows))])
+				}
 				if !vs[0].IsNull(int(r)) {
 					take(st, groups[k], vs[0], int(r))
 				}

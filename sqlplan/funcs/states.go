@@ -1,17 +1,11 @@
 package funcs
 
 import (
+	"slices"
+
 	"pipelines/tables/column"
 	"pipelines/tables/schema"
 )
-
-// ValueColumn holds one replaceable value a group.
-type ValueColumn struct {
-	values *column.Vector // append-only store of values
-	at     []int32        // group -> row in values, -1 for null
-	live   int            // groups that have a value
-	spare  []int32        // scratch of compact
-}
 
 // ListColumn holds a list of values a group, as chains through an append-only
 // store: pointer-free and cheap to append to.
@@ -22,8 +16,6 @@ type ListColumn struct {
 	count       []int32
 	live        int // rows that belong to a list
 }
-
-func newValueColumn(t schema.Type) *ValueColumn { return &ValueColumn{values: column.New(t)} }
 
 func newListColumn(t schema.Type) *ListColumn { return &ListColumn{values: column.New(t)} }
 
@@ -54,8 +46,13 @@ func (st *States) Grow(n int) {
 }
 
 func growMinus(s []int32, n int) []int32 {
-	for len(s) < n {
-		s = append(s, -1)
+	if n > cap(s) {
+		s = slices.Grow(s, n-len(s))
+	}
+	from := len(s)
+	s = s[:n]
+	for i := range s[from:] {
+		s[from+i] = -1
 	}
 	return s
 }
@@ -156,8 +153,22 @@ func (st *States) Append(group int32, out []*column.Vector) {
 				column.AppendRow(dst, v, r)
 			}
 		default:
-			st.Lists[i].Each(group, func(v *column.Vector, r int) { column.AppendRow(dst.Children[0], v, r) })
-			dst.EndList()
+			st.AppendList(i, group, dst)
+		}
+	}
+}
+
+// AppendList appends the list of a group in state column i as an array.
+func (st *States) AppendList(i int, group int32, dst *column.Vector) {
+	st.Lists[i].Each(group, func(v *column.Vector, r int) { column.AppendRow(dst.Children[0], v, r) })
+	dst.EndList()
+}
+
+// Touch brings the values of groups into the cache all at once.
+func (st *States) Touch(groups []int32) {
+	for _, v := range st.Values {
+		if v != nil {
+			v.Touch(groups)
 		}
 	}
 }
@@ -220,7 +231,7 @@ func (st *States) Bytes() int64 {
 	}
 	for _, v := range st.Values {
 		if v != nil {
-			n += vectorBytes(v.values) + 4*int64(len(v.at))
+			n += v.held()
 		}
 	}
 	for _, l := range st.Lists {
@@ -238,72 +249,6 @@ func vectorBytes(v *column.Vector) int64 {
 		n += vectorBytes(c)
 	}
 	return n
-}
-
-// Value returns where the value of a group is, row -1 for null.
-func (v *ValueColumn) Value(group int32) (*column.Vector, int) { return v.values, int(v.at[group]) }
-
-// IsNull reports whether the group has no value.
-func (v *ValueColumn) IsNull(group int32) bool { return v.at[group] < 0 }
-
-// SetNull takes the group's value away.
-func (v *ValueColumn) SetNull(group int32) {
-	if v.at[group] >= 0 {
-		v.live--
-	}
-	v.at[group] = -1
-}
-
-// Set replaces the group's value by row of src; a null row takes it away.
-func (v *ValueColumn) Set(group int32, src *column.Vector, row int) {
-	if src.IsNull(row) {
-		v.SetNull(group)
-		return
-	}
-	if v.at[group] < 0 {
-		v.live++
-	} else if v.overwrite(group, src, row) {
-		return
-	}
-	if v.values.Len > 1024 && v.values.Len > 4*v.live {
-		v.compact()
-	}
-	column.AppendRow(v.values, src, row)
-	v.at[group] = int32(v.values.Len - 1)
-}
-
-// overwrite replaces fixed-width values in place, and texts of one length.
-func (v *ValueColumn) overwrite(group int32, src *column.Vector, row int) bool {
-	if src.Dict != nil {
-		src, row = src.Dict, int(src.Index[row])
-	}
-	switch column.PhysicalOf(v.values.Type) {
-	case column.PhysNone, column.PhysList, column.PhysStruct:
-		return false
-	case column.PhysBytes:
-		at := v.values.Offsets[v.at[group]:]
-		text := src.Str(row)
-		if int(at[1]-at[0]) != len(text) {
-			return false
-		}
-		copy(v.values.Bytes[at[0]:at[1]], text)
-		return true
-	}
-	loadFixed(v.values, int(v.at[group]), src, row)
-	return true
-}
-
-func (v *ValueColumn) compact() {
-	v.spare = v.spare[:0]
-	for g, r := range v.at {
-		if r >= 0 {
-			v.at[g] = int32(len(v.spare))
-			v.spare = append(v.spare, r)
-		}
-	}
-	fresh := column.New(v.values.Type)
-	column.AppendRows(fresh, v.values, v.spare)
-	v.values = fresh
 }
 
 // Count returns the length of the group's list.

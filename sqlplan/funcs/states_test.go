@@ -13,7 +13,7 @@ import (
 func TestReplacedTexts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	text := schema.Of(schema.String)
-	v := &ValueColumn{values: column.New(text)}
+	v := newValueColumn(text)
 	want := make([]string, 50)
 	for range want {
 		v.at = append(v.at, -1)
@@ -53,6 +53,77 @@ func TestReplacedTexts(t *testing.T) {
 			if got != w {
 				t.Fatalf("group %d holds %q, not %q", g, got, w)
 			}
+		}
+	}
+}
+
+// TestValueSegments gives many groups texts of changing lengths, so that
+// segments fill, empty and are cleaned up, and compares with a list.
+func TestValueSegments(t *testing.T) {
+	for _, typ := range []schema.Type{schema.Of(schema.String), schema.ArrayOf(schema.Of(schema.String), true)} {
+		rng := rand.New(rand.NewPCG(7, 8))
+		v := newValueColumn(typ)
+		want := make([]string, 60_000)
+		v.at = growMinus(v.at, len(want))
+		src, live := column.New(typ), 0
+		text := make([]byte, 60)
+		for n := range 400_000 {
+			g := rng.IntN(len(want))
+			if n > 200_000 {
+				g /= 8 // most groups stay as they are
+			}
+			for i := range text {
+				text[i] = byte('a' + (n+i)%26)
+			}
+			s := text[:1+rng.IntN(59)]
+			if rng.IntN(9) == 0 {
+				s = nil
+			}
+			src.Truncate(0)
+			switch {
+			case s == nil:
+				src.AppendNull()
+			case len(src.Children) > 0:
+				src.Children[0].AppendStr(s)
+				src.EndList()
+			default:
+				src.AppendStr(s)
+			}
+			v.Set(int32(g), src, 0)
+			want[g] = string(s)
+		}
+		var all []int32
+		for g, w := range want {
+			all = append(all, int32(g))
+			vec, at := v.Value(int32(g))
+			got := ""
+			if at >= 0 {
+				live++
+				if len(vec.Children) > 0 {
+					from, _ := vec.List(at)
+					vec, at = vec.Children[0], from
+				}
+				got = string(vec.Str(at))
+			}
+			if got != w || v.IsNull(int32(g)) != (w == "") {
+				t.Fatalf("group %d holds %q, not %q", g, got, w)
+			}
+		}
+		v.Touch(all)
+		rows, segments := 0, 0
+		for _, s := range v.segs {
+			if s.values != nil {
+				rows, segments = rows+s.values.Len, segments+1
+			}
+		}
+		if live != v.live || rows != v.rows || rows > 3*live+segmentRows {
+			t.Errorf("%d groups have a value (%d counted), %d rows (%d counted) in %d segments", live, v.live, rows, v.rows, segments)
+		}
+		for g := range want {
+			v.SetNull(int32(g))
+		}
+		if v.live != 0 || v.rows > segmentRows || len(v.spare) < len(v.segs)-1 {
+			t.Errorf("all is gone, but %d rows are left", v.rows)
 		}
 	}
 }
