@@ -160,7 +160,7 @@ func (t *groupTable) storedKey(dst []byte, g int32) []byte {
 		dst = append(dst, 1)
 	}
 	if s := t.layout.stride; s > 0 {
-		return appendWords(dst, t.words[int(g)*s:int(g)*s+s])
+		return appendWords(dst, t.wordsOf(g))
 	}
 	return append(dst, t.key(g)...)
 }
@@ -218,7 +218,7 @@ func (t *groupTable) restoreKey(key []byte) (int32, bool) {
 	if !ok {
 		return -1, false
 	}
-	t.reserve(1)
+	t.slots.reserve(1)
 	t.fresh = t.fresh[:0]
 	if null {
 		if t.nullGroup < 0 {
@@ -272,11 +272,11 @@ func (t *groupTable) restoreKeys(n int, key func(k int) []byte, out []int32) boo
 	if s > 0 {
 		hashWords(t.kw, s, t.hash)
 	}
-	t.reserve(n)
+	t.slots.reserve(n)
 	t.fresh = t.fresh[:0]
 	for k := range n {
 		if k%touchAhead == 0 {
-			t.touch(t.slots, t.hash[k:min(k+touchAhead, n)])
+			t.touch(&t.keyBatch, k, min(k+touchAhead, n))
 		}
 		if len(nulls) == 0 || nulls[0] != int32(k) {
 			out[k] = t.put(k)
@@ -300,7 +300,7 @@ func (t *groupTable) lookupKey(key []byte) int32 {
 	if null {
 		return t.nullGroup
 	}
-	g, _ := t.probe(&t.keyBatch, 0)
+	g, _, _ := t.probe(&t.keyBatch, 0)
 	return g
 }
 

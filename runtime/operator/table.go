@@ -5,23 +5,16 @@ import (
 	"pipelines/tables/schema"
 )
 
-// groupTable numbers distinct keys densely from 0, in order of arrival. Open
-// addressing; holds no pointers but its few slices.
-//
-// A slot is 0 when free, else hash32<<32 | group+1; a tombstone was removed.
-// Numbers of removed groups are used again.
+// groupTable numbers distinct keys densely from 0, in order of arrival. It holds
+// no pointers but to the segments of its slots and keys. Numbers of removed
+// groups are used again.
 type groupTable struct {
 	layout *keyLayout
-	slots  []uint64
-	used   int      // slots not free, tombstones included
-	groups int      // numbers handed out, free ones included
-	free   []int32  // numbers of removed groups
-	fresh  []int32  // groups that the last assign made, in order of arrival
-	words  []uint64 // fixed keys: stride words a group
-	arena  []byte   // encoded keys
-	at     []uint64 // encoded keys: place in arena by group
-	size   []uint32
-	waste  int // bytes of arena that belong to removed groups
+	slots  slotTable
+	keyStore
+	groups int     // numbers handed out, free ones included
+	free   []int32 // numbers of removed groups
+	fresh  []int32 // groups that the last assign made, in order of arrival
 	// single is set for one number or one text: null has its own group, -1 if
 	// there is none yet.
 	single    bool
@@ -39,11 +32,9 @@ type keyBatch struct {
 	seen uint64 // keeps touch from being left out
 }
 
-const tombstone = uint64(0xffffffff)
-
 func newGroupTable(types []schema.Type) *groupTable {
 	l := newKeyLayout(types)
-	return &groupTable{layout: l, nullGroup: -1, single: l.text || l.stride == 1 && !l.masked, slots: make([]uint64, 64)}
+	return &groupTable{layout: l, nullGroup: -1, single: l.text || l.stride == 1 && !l.masked, slots: newSlotTable(), keyStore: keyStore{stride: l.stride}}
 }
 
 // rowsOf returns the selected rows of b as a list.
@@ -126,7 +117,7 @@ func hashWords(kw []uint64, s int, out []uint64) {
 // needed; keys are flat, constant or dictionary vectors without errors.
 func (t *groupTable) assign(keys []*column.Vector, rows []int32, out []int32) {
 	t.prepare(t.layout, keys, rows)
-	t.reserve(len(rows))
+	t.slots.reserve(len(rows))
 	t.fresh = t.fresh[:0]
 	switch {
 	case t.single && keys[0].HasNulls():
@@ -136,7 +127,7 @@ func (t *groupTable) assign(keys []*column.Vector, rows []int32, out []int32) {
 	default:
 		for k := range rows {
 			if k%touchAhead == 0 {
-				t.touch(t.slots, t.hash[k:min(k+touchAhead, len(rows))])
+				t.touch(&t.keyBatch, k, min(k+touchAhead, len(rows)))
 			}
 			out[k] = t.put(k)
 		}
@@ -160,7 +151,7 @@ func (t *groupTable) assignNulls(v *column.Vector, rows, out []int32) {
 func (t *groupTable) assignOne(out []int32) {
 	for from := 0; from < len(out); from += touchAhead {
 		to := min(from+touchAhead, len(out))
-		t.touch(t.slots, t.hash[from:to])
+		t.touch(&t.keyBatch, from, to)
 		t.assignWords(out, from, to)
 	}
 }
@@ -168,35 +159,52 @@ func (t *groupTable) assignOne(out []int32) {
 // touchAhead is how many places are brought into the cache at once.
 const touchAhead = 128
 
-// touch loads the slots of some hashes, which lie anywhere, all at once.
-func (t *keyBatch) touch(slots []uint64, hash []uint64) {
-	if len(slots) < smallTable {
+// touch loads the slots of some keys of kb, which lie anywhere, all at once, and
+// then the numbers that are probably theirs.
+func (t *groupTable) touch(kb *keyBatch, from, to int) {
+	if t.slots.size() < smallTable {
 		return
 	}
-	mask, x := uint64(len(slots)-1), uint64(0)
-	for _, h := range hash {
-		x += slots[h&mask]
+	x := uint64(0)
+	var found [touchAhead]uint64
+	hash := kb.hash[from:to]
+	for k, h := range hash {
+		slots := t.slots.of(h)
+		found[k] = slots[h&uint64(len(slots)-1)]
 	}
-	t.seen += x
+	if t.stride == 0 {
+		for k := range hash {
+			x += found[k]
+		}
+		kb.seen += x
+		return
+	}
+	for k, h := range hash {
+		if s := found[k]; s>>32 == h&tombstone && s != 0 && s&tombstone != tombstone {
+			x += t.wordsOf(int32(uint32(s) - 1))[0]
+		}
+	}
+	kb.seen += x
 }
 
 // smallTable is a number of slots that stay in the cache by themselves.
 const smallTable = 1 << 15
 
 func (t *groupTable) assignWords(out []int32, from, to int) {
-	mask := uint64(len(t.slots) - 1)
 	for k := from; k < to; k++ {
 		h := t.hash[k]
+		slots := t.slots.of(h)
+		mask := uint64(len(slots) - 1)
 		tag := h << 32
 		x := t.kw[k]
 		i := h & mask
 		for {
-			s := t.slots[i]
+			s := slots[i&mask]
 			if s == 0 {
-				out[k] = t.insert(k, i)
+				out[k] = t.insert(k, slots, i)
 				break
 			}
-			if s&^tombstone == tag && s&tombstone != tombstone && t.words[uint32(s)-1] == x {
+			if s&^tombstone == tag && s&tombstone != tombstone && t.word(uint32(s)-1) == x {
 				out[k] = int32(uint32(s) - 1)
 				break
 			}
@@ -207,26 +215,27 @@ func (t *groupTable) assignWords(out []int32, from, to int) {
 
 // put finds or makes the group of scratch key k.
 func (t *groupTable) put(k int) int32 {
-	g, slot := t.probe(&t.keyBatch, k)
+	g, slots, at := t.probe(&t.keyBatch, k)
 	if g >= 0 {
 		return g
 	}
-	return t.insert(k, slot)
+	return t.insert(k, slots, at)
 }
 
 // probe returns the group of key k of kb, or -1 and the free slot.
-func (t *groupTable) probe(kb *keyBatch, k int) (int32, uint64) {
-	mask := uint64(len(t.slots) - 1)
+func (t *groupTable) probe(kb *keyBatch, k int) (int32, []uint64, uint64) {
 	h := kb.hash[k]
+	slots := t.slots.of(h)
+	mask := uint64(len(slots) - 1)
 	tag := h << 32
 	i := h & mask
 	for {
-		s := t.slots[i]
+		s := slots[i]
 		if s == 0 {
-			return -1, i
+			return -1, slots, i
 		}
 		if s&^tombstone == tag && s&tombstone != tombstone && t.equal(kb, int32(uint32(s)-1), k) {
-			return int32(uint32(s) - 1), i
+			return int32(uint32(s) - 1), slots, i
 		}
 		i = (i + 1) & mask
 	}
@@ -234,7 +243,7 @@ func (t *groupTable) probe(kb *keyBatch, k int) (int32, uint64) {
 
 func (t *groupTable) equal(kb *keyBatch, g int32, k int) bool {
 	if s := t.layout.stride; s > 0 {
-		a, b := t.words[int(g)*s:int(g)*s+s], kb.kw[k*s:k*s+s]
+		a, b := t.wordsOf(g), kb.kw[k*s:k*s+s]
 		for i := range a {
 			if a[i] != b[i] {
 				return false
@@ -245,15 +254,9 @@ func (t *groupTable) equal(kb *keyBatch, g int32, k int) bool {
 	return string(t.key(g)) == string(kb.kb[kb.ke[k]:kb.ke[k+1]])
 }
 
-// key returns the encoded key of group g (bytes layout).
-func (t *groupTable) key(g int32) []byte {
-	return t.arena[t.at[g] : t.at[g]+uint64(t.size[g])]
-}
-
-func (t *groupTable) insert(k int, slot uint64) int32 {
+func (t *groupTable) insert(k int, slots []uint64, at uint64) int32 {
 	g := t.appendKey(k, false)
-	t.slots[slot] = t.hash[k]<<32 | uint64(g+1)
-	t.used++
+	t.slots.set(slots, at, t.hash[k], g)
 	return g
 }
 
@@ -264,25 +267,18 @@ func (t *groupTable) appendKey(k int, null bool) int32 {
 		g, t.free = t.free[n-1], t.free[:n-1]
 	} else {
 		t.groups++
-		if s := t.layout.stride; s > 0 {
-			t.words = append(t.words, make([]uint64, s)...)
-		} else {
-			t.at, t.size = append(t.at, 0), append(t.size, 0)
-		}
+		t.addKey(g)
 	}
 	t.fresh = append(t.fresh, g)
-	if s := t.layout.stride; s > 0 {
-		if null {
-			t.words[g] = 0
-		} else {
-			copy(t.words[int(g)*s:], t.kw[k*s:k*s+s])
-		}
-		return g
-	}
-	t.at[g], t.size[g] = uint64(len(t.arena)), 0
-	if !null {
-		key := t.kb[t.ke[k]:t.ke[k+1]]
-		t.arena, t.size[g] = append(t.arena, key...), uint32(len(key))
+	switch s := t.stride; {
+	case s == 0 && null:
+		*t.place(g) = keyPlace{}
+	case s == 0:
+		t.setKey(t.place(g), t.kb[t.ke[k]:t.ke[k+1]])
+	case null:
+		t.wordsOf(g)[0] = 0
+	default:
+		copy(t.wordsOf(g), t.kw[k*s:k*s+s])
 	}
 	return g
 }
@@ -297,50 +293,13 @@ func (t *groupTable) find(kb *keyBatch, keys []*column.Vector, rows []int32, out
 	nulls := t.single && keys[0].HasNulls()
 	for k, r := range rows {
 		if k%touchAhead == 0 {
-			kb.touch(t.slots, kb.hash[k:min(k+touchAhead, len(rows))])
+			t.touch(kb, k, min(k+touchAhead, len(rows)))
 		}
 		if nulls && keys[0].IsNull(int(r)) {
 			out[k] = t.nullGroup
 			continue
 		}
-		out[k], _ = t.probe(kb, k)
-	}
-}
-
-// reserve makes room for n more keys, so that no loop has to look.
-func (t *groupTable) reserve(n int) {
-	if (t.used+n)*3 <= len(t.slots)*2 {
-		return
-	}
-	size := len(t.slots)
-	for (t.live()+n)*2 > size {
-		size *= 2
-	}
-	t.rehash(size)
-}
-
-// rehash moves the living slots to a table of the given size. The slot's upper
-// half holds the low half of the hash, which is what places are made of.
-func (t *groupTable) rehash(size int) {
-	old := t.slots
-	t.slots = make([]uint64, size)
-	t.place(old)
-}
-
-// place puts living slots into the empty table.
-func (t *groupTable) place(slots []uint64) {
-	mask := uint64(len(t.slots) - 1)
-	t.used = 0
-	for _, s := range slots {
-		if s == 0 || s&tombstone == tombstone {
-			continue
-		}
-		i := s >> 32 & mask
-		for t.slots[i] != 0 {
-			i = (i + 1) & mask
-		}
-		t.slots[i] = s
-		t.used++
+		out[k], _, _ = t.probe(kb, k)
 	}
 }
 
@@ -351,18 +310,8 @@ func (t *groupTable) remove(g int32) {
 		t.nullGroup = -1
 		return
 	}
-	defer t.discard(g)
-	h := t.hashOf(g)
-	mask := uint64(len(t.slots) - 1)
-	for i := h & mask; ; i = (i + 1) & mask {
-		if uint32(t.slots[i]) == uint32(g+1) {
-			t.slots[i] = t.slots[i]&^tombstone | tombstone
-			return
-		}
-		if t.slots[i] == 0 {
-			panic("bug: operator: group is not in its table")
-		}
-	}
+	t.slots.forget(t.hashOf(g), g)
+	t.discard(g)
 }
 
 // removeAll is remove for many groups at once.
@@ -381,14 +330,9 @@ func (t *groupTable) removeAll(groups []int32) {
 		}
 	}
 	t.free = append(t.free, groups...)
-	rest := make([]uint64, 0, t.live())
-	for _, s := range t.slots {
-		if s != 0 && s&tombstone != tombstone && !doomed.Get(int(uint32(s)-1)) {
-			rest = append(rest, s)
-		}
+	for _, segment := range t.slots.segments() {
+		t.slots.refill(segment, doomed)
 	}
-	clear(t.slots)
-	t.place(rest)
 	for _, g := range groups {
 		t.discard(g)
 	}
@@ -397,30 +341,10 @@ func (t *groupTable) removeAll(groups []int32) {
 // bulkRemoval is the least number of groups for which the slots are made anew.
 const bulkRemoval = 1 << 10
 
-// discard gives the bytes of a removed key up and packs the arena when half of
-// it is waste.
-func (t *groupTable) discard(g int32) {
-	if t.layout.stride > 0 {
-		return
-	}
-	t.waste += int(t.size[g])
-	t.size[g] = 0
-	if t.waste < 1<<16 || t.waste*2 < len(t.arena) {
-		return
-	}
-	packed := make([]byte, 0, len(t.arena)-t.waste)
-	for i := range t.at {
-		key := t.key(int32(i))
-		t.at[i] = uint64(len(packed))
-		packed = append(packed, key...)
-	}
-	t.arena, t.waste = packed, 0
-}
-
 func (t *groupTable) hashOf(g int32) uint64 {
 	if s := t.layout.stride; s > 0 {
 		h := [1]uint64{}
-		hashWords(t.words[int(g)*s:int(g)*s+s], s, h[:])
+		hashWords(t.wordsOf(g), s, h[:])
 		return h[0]
 	}
 	return column.HashBytes(0, t.key(g))
@@ -436,7 +360,7 @@ func (t *groupTable) appendKeys(groups []int32, out []*column.Vector) {
 	case s > 0:
 		t.kw = grow(t.kw, len(groups)*s)
 		for k, g := range groups {
-			copy(t.kw[k*s:], t.words[int(g)*s:int(g)*s+s])
+			copy(t.kw[k*s:], t.wordsOf(g))
 		}
 		base := out[0].Len
 		t.layout.unload(t.kw, out)
@@ -466,13 +390,13 @@ func (t *groupTable) appendKeys(groups []int32, out []*column.Vector) {
 
 // bytes estimates the memory held.
 func (t *groupTable) bytes() int64 {
-	return int64(8*len(t.slots) + 8*cap(t.words) + cap(t.arena) + 12*cap(t.at))
+	return t.slots.bytes() + t.keyStore.bytes() + int64(4*(cap(t.free)+cap(t.fresh)))
 }
 
 // reset forgets all groups and keeps the memory.
 func (t *groupTable) reset() {
-	clear(t.slots)
-	t.used, t.groups, t.waste, t.nullGroup = 0, 0, 0, -1
+	t.slots.clear()
+	t.keyStore.clear()
+	t.groups, t.nullGroup = 0, -1
 	t.free, t.fresh = t.free[:0], t.fresh[:0]
-	t.words, t.arena, t.at, t.size = t.words[:0], t.arena[:0], t.at[:0], t.size[:0]
 }

@@ -166,8 +166,8 @@ func (s *spilledTable) has(i int) bool {
 
 // discardAll forgets all groups and the memory.
 func (t *groupTable) discardAll() {
-	t.slots = make([]uint64, 64)
-	t.words, t.arena, t.at, t.size, t.free, t.fresh = nil, nil, nil, nil, nil, nil
+	t.slots, t.keyStore = newSlotTable(), keyStore{stride: t.stride}
+	t.free, t.fresh = nil, nil
 	t.reset()
 }
 
