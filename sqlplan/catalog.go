@@ -24,6 +24,20 @@ type Answer = bind.Answer
 // View is a stored query that is inlined where it is read.
 type View = bind.View
 
+// ViewBinding holds a view's columns to what they were.
+type ViewBinding = bind.ViewBinding
+
+// ViewMode is what a view does when the columns of its query change.
+type ViewMode = bind.ViewMode
+
+// The modes of views: WITH SCHEMA.
+const (
+	ViewCompensation  = bind.ViewCompensation
+	ViewStrict        = bind.ViewStrict
+	ViewTypeEvolution = bind.ViewTypeEvolution
+	ViewEvolution     = bind.ViewEvolution
+)
+
 // EventTime is a watermark that a Catalog declares.
 type EventTime = bind.EventTime
 

@@ -63,6 +63,9 @@ func columnNamed(at ast.Pos, name string) Expr {
 	return &ast.Column{Pos: at, Name: ast.Name{Pos: at, Parts: []ast.Ident{{Pos: at, Name: name, Quoted: true}}}}
 }
 
+// ValueNamed is the expression that reads the column or variable of that name.
+func ValueNamed(name string, at diag.Range) Expr { return columnNamed(ast.Pos{Span: at}, name) }
+
 // storeTo is the cast of a value into a column.
 func storeTo(at ast.Pos, x Expr, t schema.Type) Expr {
 	if c, ok := castTo(at, x, t).(*ast.Cast); ok {
@@ -264,6 +267,9 @@ func (f Fit) filled(items []Expr, columns []string) []Expr {
 			if f.ByName && len(alias.Names) == 1 {
 				name = alias.Names[0].Name
 			}
+		}
+		if p, ok := x.(*ast.Paren); ok {
+			x = p.X
 		}
 		d, ok := x.(*ast.Default)
 		if !ok {

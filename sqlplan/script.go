@@ -174,6 +174,8 @@ func statementName(st ast.Statement) string {
 		return "CREATE TABLE"
 	case *ast.CreateFunction:
 		return "CREATE FUNCTION"
+	case *ast.CreateSchema:
+		return "CREATE SCHEMA"
 	case *ast.Drop:
 		return "DROP"
 	case *ast.Reset:

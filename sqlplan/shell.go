@@ -36,6 +36,18 @@ func QueryOf(value Expr, t *schema.Type) *Query {
 	return &ast.Query{Pos: at, Body: &ast.Select{Pos: at, Items: []ast.Expr{value}}}
 }
 
+// QueryOfTable makes the query SELECT * FROM the table or view of that name.
+func QueryOfTable(parts []string) *Query {
+	name := ast.Name{}
+	for _, p := range parts {
+		name.Parts = append(name.Parts, ast.Ident{Name: p, Quoted: true})
+	}
+	return &ast.Query{Body: &ast.Select{Items: []ast.Expr{&ast.Star{}}, From: &ast.Table{Name: name}}}
+}
+
+// QuoteText writes a text as a string literal.
+func QuoteText(s string) string { return ast.Quote(s) }
+
 func castTo(at ast.Pos, x Expr, t schema.Type) Expr {
 	if t.Kind == schema.Void {
 		return x

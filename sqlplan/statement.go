@@ -1,8 +1,6 @@
 package sqlplan
 
 import (
-	"strings"
-
 	"pipelines/spec/diag"
 	"pipelines/sqlplan/ast"
 	"pipelines/sqlplan/bind"
@@ -20,6 +18,7 @@ const (
 	CreateViewStatement
 	CreateTableStatement
 	CreateFunctionStatement
+	CreateSchemaStatement
 	InsertStatement
 	TruncateStatement
 	DropStatement
@@ -46,7 +45,10 @@ type Statement struct {
 	Query  *Query // nil if it has none
 
 	Replace, IfNotExists, IfExists, Temporary bool
-	Overwrite, ByName, Extended               bool
+	Overwrite, ByName, Extended, Cascade      bool
+	Global                                    bool // a temporary view of global_temp
+	// Binding is a view's WITH SCHEMA mode, "" when none is written.
+	Binding string
 
 	Columns     *schema.Schema // declared with types
 	ColumnNames []string       // of views, and the list of an INSERT
@@ -54,6 +56,8 @@ type Statement struct {
 	Format      string            // USING
 	Options     map[string]string // OPTIONS, LOCATION as "path"
 	Like        []string          // CREATE TABLE a LIKE b
+	Comment     string
+	Properties  map[string]string // TBLPROPERTIES
 
 	// What is the kind of thing (DROP VIEW, SHOW TABLES, USE CATALOG, EXPLAIN
 	// EXTENDED, DESCRIBE QUERY), in upper case.
@@ -62,10 +66,16 @@ type Statement struct {
 	HasValue   bool
 
 	Function *UserFunction
+	// ContainsSQL says that the function promises to read no tables, ReadsSQL
+	// that it reads some.
+	ContainsSQL, ReadsSQL bool
 	// Sets are the variables of DECLARE and SET VAR. Type is that of DECLARE.
 	Sets  []VariableSet
 	Type  *schema.Type
 	Inner *Statement // of EXPLAIN
+
+	// syntax is kept when a name of the statement is IDENTIFIER(expression).
+	syntax ast.Statement
 }
 
 // VariableSet gives one variable a value; a nil Value is DEFAULT or comes from
@@ -82,12 +92,7 @@ func ParseStatements(t *diag.Text) []Statement {
 	out := make([]Statement, len(parsed))
 	r := reader{text: t}
 	for i, st := range parsed {
-		r.errors = nil
-		out[i] = r.read(st)
-		out[i].At = st.Range()
-		if len(r.errors) > 0 {
-			out[i].Kind, out[i].Errors = BrokenStatement, r.errors
-		}
+		out[i] = r.statement(st)
 	}
 	for _, d := range list {
 		if d.Severity != diag.Error {
@@ -110,16 +115,65 @@ func ParseStatements(t *diag.Text) []Statement {
 	return out
 }
 
+// Named returns the statement with the names that IDENTIFIER(expression) stands
+// for; as it is when it has none.
+func (s *Statement) Named(text *diag.Text, cat Catalog, opts Options) *Statement {
+	if s.syntax == nil {
+		return s
+	}
+	r := reader{text: text, resolve: func(n ast.Name) ([]string, diag.List) {
+		return bind.New(text, cat, bind.Options{Session: opts.session(), Params: opts.Params}).Name(n)
+	}}
+	out := r.statement(s.syntax)
+	out.syntax = nil
+	return &out
+}
+
 type reader struct {
 	text   *diag.Text
 	errors diag.List
+	// resolve finds the parts of IDENTIFIER(expression); nil while the script
+	// is read: dynamic then says that there was one.
+	resolve func(ast.Name) ([]string, diag.List)
+	dynamic bool
+}
+
+// statement reads one statement with its errors.
+func (r *reader) statement(st ast.Statement) Statement {
+	r.errors, r.dynamic = nil, false
+	s := r.read(st)
+	s.At = st.Range()
+	switch {
+	case r.dynamic:
+		s.syntax = st
+	case len(r.errors) > 0:
+		s.Kind, s.Errors = BrokenStatement, r.errors
+	}
+	return s
+}
+
+// parts are the parts of a name.
+func (r *reader) parts(n ast.Name) []string {
+	if n.Dynamic == nil {
+		return n.Strings()
+	}
+	if r.resolve == nil {
+		r.dynamic = true
+		return []string{"?"}
+	}
+	parts, list := r.resolve(n)
+	r.errors = append(r.errors, list...)
+	if len(parts) == 0 {
+		return []string{"?"}
+	}
+	return parts
 }
 
 func (r *reader) fail(at diag.Range, code diag.Code, msg string) {
 	r.errors = append(r.errors, diag.At(r.text, at, code, msg))
 }
 
-func (s *Statement) name(n ast.Name) { s.Name, s.NameAt = n.Strings(), n.Span }
+func (r *reader) name(s *Statement, n ast.Name) { s.Name, s.NameAt = r.parts(n), n.Span }
 
 //tidy:allow-long one case per statement
 func (r *reader) read(st ast.Statement) Statement {
@@ -133,14 +187,17 @@ func (r *reader) read(st ast.Statement) Statement {
 		r.table(&s, st)
 	case *ast.CreateFunction:
 		r.function(&s, st)
+	case *ast.CreateSchema:
+		s.Kind, s.IfNotExists = CreateSchemaStatement, st.IfNotExists
+		r.name(&s, st.Name)
 	case *ast.Insert:
 		r.insert(&s, st)
 	case *ast.Truncate:
 		s.Kind = TruncateStatement
-		s.name(st.Table)
+		r.name(&s, st.Table)
 	case *ast.Drop:
-		s.Kind, s.What, s.IfExists = DropStatement, st.Kind, st.IfExists
-		s.name(st.Name)
+		s.Kind, s.What, s.IfExists, s.Cascade, s.Temporary = DropStatement, st.Kind, st.IfExists, st.Cascade, st.Temporary
+		r.name(&s, st.Name)
 	case *ast.Set:
 		s.Kind, s.Key, s.Value, s.HasValue = SetStatement, st.Key, st.Value, st.HasValue
 	case *ast.SetTimeZone:
@@ -151,7 +208,7 @@ func (r *reader) read(st ast.Statement) Statement {
 			if _, def := a.Value.(*ast.Default); def {
 				a.Value = nil
 			}
-			s.Sets = append(s.Sets, VariableSet{Name: a.Name.Strings(), Value: a.Value})
+			s.Sets = append(s.Sets, VariableSet{Name: r.parts(a.Name), Value: a.Value})
 		}
 	case *ast.Declare:
 		r.declare(&s, st)
@@ -159,22 +216,22 @@ func (r *reader) read(st ast.Statement) Statement {
 		s.Kind, s.Key = ResetStatement, st.Key
 	case *ast.Use:
 		s.Kind, s.What = UseStatement, st.Kind
-		s.name(st.Name)
+		r.name(&s, st.Name)
 	case *ast.Show:
 		s.Kind, s.What, s.Value, s.HasValue, s.Key = ShowStatement, st.What, st.Like, st.HasLike, st.Key
 		if st.Name != nil {
-			s.name(*st.Name)
+			r.name(&s, *st.Name)
 		}
 	case *ast.Describe:
 		s.Kind, s.What, s.Extended, s.Query = DescribeStatement, st.What, st.Extended, st.Query
 		if st.Name != nil {
-			s.name(*st.Name)
+			r.name(&s, *st.Name)
 		}
 		if st.AsJSON {
 			r.fail(st.Span, "FEATURE_NOT_AVAILABLE", "DESCRIBE AS JSON is not available yet")
 		}
 		if st.Column != nil {
-			s.ColumnNames = st.Column.Strings()
+			s.ColumnNames = r.parts(*st.Column)
 		}
 	case *ast.Explain:
 		inner := r.read(st.Statement)
@@ -183,7 +240,7 @@ func (r *reader) read(st ast.Statement) Statement {
 	case *ast.Cache:
 		s.Kind, s.Query = NoEffectStatement, st.Query
 		if st.Table != nil {
-			s.name(*st.Table)
+			r.name(&s, *st.Table)
 		}
 	case *ast.Broken:
 	case *ast.CreateDataset, *ast.CreateFlow, *ast.AutoCDC:
@@ -198,8 +255,8 @@ func (r *reader) read(st ast.Statement) Statement {
 
 func (r *reader) view(s *Statement, st *ast.CreateView) {
 	s.Kind, s.Replace, s.IfNotExists, s.Query = CreateViewStatement, st.Replace, st.IfNotExists, st.Query
-	s.Temporary = st.Temporary || st.Global
-	s.name(st.Name)
+	s.Temporary, s.Global, s.Binding = st.Temporary || st.Global, st.Global, st.Schema
+	r.name(s, st.Name)
 	if st.Temporary && len(s.Name) > 1 {
 		r.fail(st.Name.Span, "TEMP_VIEW_NAME_TOO_MANY_NAME_PARTS", "A temporary view has a name of one part.")
 	}
@@ -214,14 +271,28 @@ func (r *reader) view(s *Statement, st *ast.CreateView) {
 	for _, o := range st.Options {
 		s.Options[o.Key] = o.Text()
 	}
+	s.properties(st.Comment, st.Properties)
+}
+
+// properties keeps what SHOW TBLPROPERTIES and DESCRIBE EXTENDED print.
+func (s *Statement) properties(comment *ast.StringLit, ps []ast.Property) {
+	if comment != nil {
+		s.Comment = comment.Value
+	}
+	for _, p := range ps {
+		if s.Properties == nil {
+			s.Properties = map[string]string{}
+		}
+		s.Properties[p.Key] = p.Text()
+	}
 }
 
 func (r *reader) table(s *Statement, st *ast.CreateTable) {
 	s.Kind, s.Replace, s.IfNotExists, s.Query = CreateTableStatement, st.Replace || st.ReplaceOnly, st.IfNotExists, st.Query
-	s.name(st.Name)
+	r.name(s, st.Name)
 	r.columns(s, st.Columns)
 	if st.Like != nil {
-		s.Like = st.Like.Strings()
+		s.Like = r.parts(*st.Like)
 	}
 	if st.Using != nil {
 		s.Format = st.Using.String()
@@ -233,6 +304,7 @@ func (r *reader) table(s *Statement, st *ast.CreateTable) {
 	if st.Location != nil {
 		s.Options["path"] = st.Location.Value
 	}
+	s.properties(st.Comment, st.Properties)
 	for _, c := range st.Other {
 		if c.Kind == "MASK" || c.Kind == "ROW FILTER" {
 			r.fail(c.Span, "UNSUPPORTED_FEATURE.ROW_COLUMN_SECURITY", c.Kind+" is not supported, and leaving it out would expose data")
@@ -268,49 +340,9 @@ func (r *reader) columns(s *Statement, cols []ast.ColumnDef) {
 	}
 }
 
-func (r *reader) function(s *Statement, st *ast.CreateFunction) {
-	s.Kind, s.Replace, s.IfNotExists = CreateFunctionStatement, st.Replace, st.IfNotExists
-	s.name(st.Name)
-	if st.Class != "" || st.Body == nil && st.Query == nil {
-		r.fail(st.Span, "FEATURE_NOT_AVAILABLE", "only SQL functions are available")
-		return
-	}
-	f := &UserFunction{Name: s.Name[len(s.Name)-1], Text: r.text, Body: st.Body, Query: st.Query, Table: st.Table}
-	if sub, ok := st.Body.(*ast.Subquery); ok && st.Table {
-		f.Body, f.Query = nil, sub.Query
-	}
-	if f.Table && f.Query == nil {
-		r.fail(st.Span, "INVALID_SQL_SYNTAX.CREATE_SQL_FUNC_RETURNS_TABLE_BODY", "A SQL table function returns a query.")
-		return
-	}
-	for _, c := range st.Columns {
-		t, list := bind.TypeOf(r.text, c.Type)
-		r.errors = append(r.errors, list...)
-		f.Columns = append(f.Columns, schema.Field{Name: c.Name.Name, Type: t, Nullable: true})
-	}
-	seen := map[string]bool{}
-	for _, c := range st.Params {
-		if k := strings.ToLower(c.Name.Name); seen[k] {
-			r.fail(c.Span, "DUPLICATE_ROUTINE_PARAMETER_NAMES", "Found duplicate name(s) in the parameter list of the user-defined routine `"+f.Name+"`: `"+c.Name.Name+"`.")
-		} else {
-			seen[k] = true
-		}
-		t, list := bind.TypeOf(r.text, c.Type)
-		r.errors = append(r.errors, list...)
-		f.Params = append(f.Params, schema.Field{Name: c.Name.Name, Type: t, Nullable: true})
-		f.Default = append(f.Default, c.Default)
-	}
-	if st.Returns != nil {
-		t, list := bind.TypeOf(r.text, *st.Returns)
-		r.errors = append(r.errors, list...)
-		f.Returns = &t
-	}
-	s.Function = f
-}
-
 func (r *reader) insert(s *Statement, st *ast.Insert) {
 	s.Kind, s.Overwrite, s.ByName, s.Query = InsertStatement, st.Overwrite, st.ByName, st.Query
-	s.name(st.Table)
+	r.name(s, st.Table)
 	for _, c := range st.Columns {
 		s.ColumnNames = append(s.ColumnNames, c.Name)
 	}
@@ -339,7 +371,7 @@ func (r *reader) zone(s *Statement, st *ast.SetTimeZone) {
 func (r *reader) declare(s *Statement, st *ast.Declare) {
 	s.Kind, s.Replace = DeclareStatement, st.Replace
 	for _, n := range st.Names {
-		s.Sets = append(s.Sets, VariableSet{Name: n.Strings(), Value: st.Default})
+		s.Sets = append(s.Sets, VariableSet{Name: r.parts(n), Value: st.Default})
 	}
 	if st.Type != nil {
 		t, list := bind.TypeOf(r.text, *st.Type)

@@ -124,35 +124,50 @@ func (r *run) truncate() *Failure {
 	return f
 }
 
-func (r *run) drop() *Failure {
-	name := strings.ToLower(r.st.Name[len(r.st.Name)-1])
+func (r *run) drop(ctx context.Context) *Failure {
 	switch {
-	case strings.Contains(r.st.What, "VARIABLE"):
-		if r.variables[name] == nil && !r.st.IfExists {
-			return r.refuse("VARIABLE_NOT_FOUND", "The variable %s cannot be found.", quoted(r.st.Name))
-		}
-		delete(r.variables, name)
-		return nil
-	case strings.Contains(r.st.What, "FUNCTION"):
-		if r.functions[name] == nil && !r.st.IfExists {
-			return r.refuse("ROUTINE_NOT_FOUND", "The routine %s cannot be found.", quoted(r.st.Name))
-		}
-		delete(r.functions, name)
-		return nil
+	case r.st.What == "VARIABLE":
+		return r.dropVariable()
+	case r.st.What == "FUNCTION":
+		return r.dropFunction()
+	case r.st.What == "SCHEMA":
+		return r.dropSchema(ctx)
 	case r.st.What == "VIEW" || r.st.What == "TABLE":
-		return r.dropRelation(name)
+		return r.dropRelation()
 	}
 	return r.refuse("FEATURE_NOT_AVAILABLE", "DROP %s is not available in the SQL shell", r.st.What)
 }
 
-func (r *run) dropRelation(name string) *Failure {
+func (r *run) dropVariable() *Failure {
+	name, ok := variableName(r.st.Name)
+	if !ok || r.variables[name] == nil {
+		if r.st.IfExists && ok {
+			return nil
+		}
+		return r.refuse("VARIABLE_NOT_FOUND", "The variable %s cannot be found. Verify the spelling and correctness of the schema and catalog.", quoted(r.st.Name))
+	}
+	delete(r.variables, name)
+	return nil
+}
+
+func (r *run) dropRelation() *Failure {
+	if len(r.st.Name) == 3 && !strings.EqualFold(r.st.Name[0], r.catalog) {
+		return r.refuse("REQUIRES_SINGLE_PART_NAMESPACE", "%s requires a single-part namespace, but got %s.", quoted([]string{r.catalog}), quoted(r.st.Name[:2]))
+	}
 	if v := r.findView(r.st.Name); v != nil {
-		delete(r.views, strings.ToLower(v.name))
+		switch {
+		case v.full == nil:
+			delete(r.views, v.key)
+		case r.st.What == "TABLE":
+			return r.refuse("WRONG_COMMAND_FOR_OBJECT_TYPE", "The operation DROP TABLE requires a EXTERNAL or MANAGED. But %s is a VIEW. Use DROP VIEW instead.", quoted(v.full))
+		default:
+			delete(r.stored, v.key)
+		}
 		return nil
 	}
 	if m := r.findTable(r.st.Name); m != nil {
 		if r.st.What == "VIEW" {
-			return r.refuse("WRONG_COMMAND_FOR_OBJECT_TYPE", "The operation DROP VIEW requires a VIEW. But `%s` is a table. Use DROP TABLE instead.", name)
+			return r.refuse("WRONG_COMMAND_FOR_OBJECT_TYPE", "The operation DROP VIEW requires a VIEW. But %s is a table. Use DROP TABLE instead.", quoted(m.name[len(m.name)-1:]))
 		}
 		delete(r.tables, lower(m.name...))
 		return nil
@@ -189,6 +204,8 @@ func unquoted(s string) string {
 
 func (r *run) set() *Failure {
 	switch {
+	case r.st.HasValue && r.variableOf(r.st.Key):
+		return r.refuse("UNSUPPORTED_FEATURE.SET_VARIABLE_USING_SET", "%s is a VARIABLE and cannot be updated using the SET statement. Use SET VARIABLE %s = ... instead.", quoted([]string{r.st.Key}), quoted([]string{r.st.Key}))
 	case r.st.HasValue:
 		if f := r.setConf(r.st.Key, unquoted(r.st.Value)); f != nil {
 			return f
@@ -233,24 +250,6 @@ func (r *run) reset() *Failure {
 	return nil
 }
 
-func (r *run) use() *Failure {
-	n := r.st.Name
-	switch {
-	case r.st.What == "CATALOG" && len(n) == 1:
-		r.catalog, r.database = n[0], "default"
-	case len(n) == 2:
-		r.catalog, r.database = n[0], n[1]
-	case len(n) == 1:
-		r.database = n[0]
-	default:
-		return r.refuse("PARSE_SYNTAX_ERROR", "USE takes a database, or a catalog and a database")
-	}
-	if err := r.configure(); err != nil {
-		return failure(err, r.text)
-	}
-	return nil
-}
-
 // noEffect checks what a statement like CACHE TABLE reads, and does nothing.
 func (r *run) noEffect(_ context.Context) *Failure {
 	if r.st.Query != nil && len(r.st.Name) == 1 { // CACHE TABLE t AS query is a view
@@ -258,9 +257,9 @@ func (r *run) noEffect(_ context.Context) *Failure {
 		if f != nil {
 			return f
 		}
-		v := &view{name: r.st.Name[0], schema: plan.Schema, reads: r.touched}
+		v := &view{name: r.st.Name[0], key: strings.ToLower(r.st.Name[0]), schema: plan.Schema, reads: r.touched}
 		v.answer.View = &sqlplan.View{Name: r.st.Name, Text: r.text, Query: r.st.Query, Session: r.settings}
-		r.views[strings.ToLower(v.name)] = v
+		r.views[v.key] = v
 		return nil
 	}
 	if len(r.st.Name) > 0 {

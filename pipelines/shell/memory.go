@@ -20,6 +20,9 @@ type memoryTable struct {
 	batches []*column.Batch
 	rows    int
 	version int
+	// what DESCRIBE EXTENDED and SHOW print beside the columns
+	comment, format string
+	properties      map[string]string
 	// defaults are the columns' defaults by lower-case name.
 	defaults map[string]columnDefault
 }

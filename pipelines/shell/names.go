@@ -10,13 +10,26 @@ import (
 	"pipelines/tables/schema"
 )
 
-// view is a temporary view: a query, or files by format and options.
+// view is a temporary view or one of a database: a query, or files by format
+// and options.
 type view struct {
 	name   string
+	key    string         // in the session's maps
+	full   []string       // of a view of a database; nil for a temporary one
 	answer sqlplan.Answer // what the name means; its View has the query
 	schema schema.Schema
-	reads  map[string]bool // views that its query leads to
+	reads  map[string]bool // views and functions that its query leads to
+
+	comment    string
+	properties map[string]string
 }
+
+// globalTemp is the database of temporary views that are global: here too
+// they live as long as the session.
+const globalTemp = "global_temp"
+
+// temporaryUse is a temporary object that a statement reads.
+type temporaryUse struct{ kind, name string }
 
 // variable is a session variable.
 type variable struct {
@@ -28,7 +41,24 @@ type variable struct {
 
 // names is what the names in a query mean: views and tables of the session
 // first, then what the reader finds.
-type names struct{ s *Session }
+type names struct {
+	s                 *Session
+	catalog, database string // that complete names
+	// stored hides what is temporary: inside of views and functions of a database.
+	stored bool
+}
+
+// names are those of the session as it is now.
+func (s *Session) names() names {
+	return names{s: s, catalog: s.catalog, database: s.database}
+}
+
+// lasting are the names inside of a view or function of a database.
+func (s *Session) lasting() names {
+	n := s.names()
+	n.stored = true
+	return n
+}
 
 // Resolve implements sqlplan.Catalog.
 func (n names) Resolve(req sqlplan.Request) (sqlplan.Answer, error) {
@@ -36,14 +66,18 @@ func (n names) Resolve(req sqlplan.Request) (sqlplan.Answer, error) {
 	if req.Function {
 		return s.o.Reader.Resolve(req)
 	}
-	if v := s.findView(req.Parts); v != nil {
-		s.touched[strings.ToLower(v.name)] = true
+	s.data = true
+	if v := n.view(req.Parts); v != nil {
+		s.touched[v.key] = true
+		if v.full == nil {
+			s.temporary = append(s.temporary, temporaryUse{"VIEW", v.name})
+		}
 		for x := range v.reads {
 			s.touched[x] = true
 		}
 		return v.answer, nil
 	}
-	if t := s.findTable(req.Parts); t != nil {
+	if t := n.table(req.Parts); t != nil {
 		if req.Version != "" || req.Timestamp != "" {
 			return sqlplan.Answer{}, sqlplan.NewError("UNSUPPORTED_FEATURE.TIME_TRAVEL", "a session table has no versions")
 		}
@@ -59,6 +93,9 @@ func (n names) Resolve(req sqlplan.Request) (sqlplan.Answer, error) {
 			nf.Names = append(nf.Names, t.name[len(t.name)-1])
 		}
 		slices.Sort(nf.Names)
+		for _, v := range s.stored {
+			nf.Names = append(nf.Names, v.name)
+		}
 		if len(req.Parts) == 3 && !strings.EqualFold(req.Parts[0], s.catalog) {
 			return ans, sqlplan.NewError("REQUIRES_SINGLE_PART_NAMESPACE", quoted([]string{s.catalog})+" requires a single-part namespace, but got "+quoted(req.Parts[:2])+".")
 		}
@@ -70,11 +107,11 @@ func (n names) Resolve(req sqlplan.Request) (sqlplan.Answer, error) {
 func (n names) qualified(req sqlplan.Request) sqlplan.Request {
 	s := n.s
 	c, d := s.o.Reader.Namespace()
-	if s.catalog == c && s.database == d || len(req.Parts) != 1 {
+	if n.catalog == c && n.database == d || len(req.Parts) != 1 {
 		return req
 	}
 	full := req
-	full.Parts = s.fullName(req.Parts)
+	full.Parts = n.full(req.Parts)
 	if ans, err := s.o.Reader.Resolve(full); err == nil && ans.Relation != nil {
 		return full
 	}
@@ -83,11 +120,35 @@ func (n names) qualified(req sqlplan.Request) sqlplan.Request {
 
 // Function implements sqlplan.Functions.
 func (n names) Function(parts []string) *sqlplan.UserFunction {
-	f := n.s.functions[strings.ToLower(parts[len(parts)-1])]
-	if f == nil || len(parts) > 1 && !strings.EqualFold(parts[len(parts)-2], "session") && !strings.EqualFold(parts[len(parts)-2], n.s.database) {
+	f := n.function(parts)
+	if f == nil {
 		return nil
 	}
-	return f
+	n.s.touched[functionKey+f.key] = true
+	for x := range f.reads {
+		n.s.touched[x] = true
+	}
+	n.s.data = n.s.data || f.data
+	if !f.stored {
+		n.s.temporary = append(n.s.temporary, temporaryUse{"FUNCTION", f.sql.Name})
+	}
+	return f.sql
+}
+
+// functionKey starts the keys of functions among what a statement touches.
+const functionKey = "\x00function."
+
+// function finds a function: a temporary one first.
+func (n names) function(parts []string) *function {
+	last := strings.ToLower(parts[len(parts)-1])
+	session := len(parts) > 1 && strings.EqualFold(parts[len(parts)-2], "session")
+	if f := n.s.functions[last]; f != nil && !n.stored && (len(parts) == 1 || session) {
+		return f
+	}
+	if len(parts) > 3 {
+		return nil
+	}
+	return n.s.functions[lower(n.full(parts)...)]
 }
 
 // Variable implements sqlplan.Variables.
@@ -95,39 +156,58 @@ func (n names) Variable(name string) *logical.Literal {
 	if v := n.s.hidden[name]; v != nil {
 		return v
 	}
+	if n.stored {
+		return nil
+	}
 	if v := n.s.variables[strings.ToLower(name)]; v != nil {
+		n.s.temporary = append(n.s.temporary, temporaryUse{"VARIABLE", v.name})
 		return v.value
 	}
 	return nil
 }
 
-func (s *Session) findView(parts []string) *view {
-	switch {
-	case len(parts) == 1:
-		return s.views[strings.ToLower(parts[0])]
-	case len(parts) == 2 && (strings.EqualFold(parts[0], "global_temp") || strings.EqualFold(parts[0], "session")):
-		return s.views[strings.ToLower(parts[1])]
+// view finds a view: a temporary one first.
+func (n names) view(parts []string) *view {
+	if !n.stored {
+		switch {
+		case len(parts) == 1 && n.s.views[strings.ToLower(parts[0])] != nil:
+			return n.s.views[strings.ToLower(parts[0])]
+		case len(parts) == 2 && strings.EqualFold(parts[0], globalTemp):
+			return n.s.views[lower(parts...)]
+		case len(parts) > 1 && strings.EqualFold(parts[len(parts)-2], "session") && (len(parts) == 2 || strings.EqualFold(parts[0], "system")):
+			return n.s.views[strings.ToLower(parts[len(parts)-1])]
+		}
 	}
-	return nil
-}
-
-func (s *Session) findTable(parts []string) *memoryTable {
 	if len(parts) > 3 {
 		return nil
 	}
-	return s.tables[lower(s.fullName(parts)...)]
+	return n.s.stored[lower(n.full(parts)...)]
 }
 
-// fullName completes a name with the current catalog and database.
-func (s *Session) fullName(parts []string) []string {
+func (n names) table(parts []string) *memoryTable {
+	if len(parts) > 3 {
+		return nil
+	}
+	return n.s.tables[lower(n.full(parts)...)]
+}
+
+// full completes a name with the catalog and database.
+func (n names) full(parts []string) []string {
 	switch len(parts) {
 	case 1:
-		return []string{s.catalog, s.database, parts[0]}
+		return []string{n.catalog, n.database, parts[0]}
 	case 2:
-		return []string{s.catalog, parts[0], parts[1]}
+		return []string{n.catalog, parts[0], parts[1]}
 	}
 	return parts
 }
+
+func (s *Session) findView(parts []string) *view { return s.names().view(parts) }
+
+func (s *Session) findTable(parts []string) *memoryTable { return s.names().table(parts) }
+
+// fullName completes a name with the current catalog and database.
+func (s *Session) fullName(parts []string) []string { return s.names().full(parts) }
 
 // quoted is a name as messages show it.
 func quoted(parts []string) string {
@@ -153,6 +233,9 @@ func (s *Session) Words() []string {
 	out = append(out, sqlplan.FunctionNames()...)
 	out = append(out, s.o.Reader.Names()...)
 	for _, v := range s.views {
+		out = append(out, v.name)
+	}
+	for _, v := range s.stored {
 		out = append(out, v.name)
 	}
 	for _, t := range s.tables {

@@ -47,11 +47,15 @@ type Session struct {
 	pool     *column.Pool
 	budget   *budget.Budget
 
-	views     map[string]*view // by lower-case name
+	views     map[string]*view // temporary ones by lower-case name
+	stored    map[string]*view // those of databases by lower-case full name
 	tables    map[string]*memoryTable
-	functions map[string]*sqlplan.UserFunction
+	schemas   map[string]string // made here: names by catalog.database in lower case
+	functions map[string]*function
 	variables map[string]*variable
-	touched   map[string]bool             // views that the statement's names led to
+	touched   map[string]bool             // views and functions that the statement's names led to
+	temporary []temporaryUse              // what is temporary among what they led to
+	data      bool                        // they led to a table or view
 	hidden    map[string]*logical.Literal // defaults during an INSERT
 }
 
@@ -67,8 +71,8 @@ func New(o Options) (*Session, error) {
 		o.TempDir = os.TempDir()
 	}
 	s := &Session{
-		o: o, conf: maps.Clone(o.Reader.Conf()), pool: column.NewPool(), views: map[string]*view{}, tables: map[string]*memoryTable{},
-		functions: map[string]*sqlplan.UserFunction{}, variables: map[string]*variable{},
+		o: o, conf: maps.Clone(o.Reader.Conf()), pool: column.NewPool(), views: map[string]*view{}, stored: map[string]*view{},
+		tables: map[string]*memoryTable{}, schemas: map[string]string{}, functions: map[string]*function{}, variables: map[string]*variable{},
 	}
 	s.budget = o.Reader.Budget(o.Lanes)
 	if s.conf == nil {
@@ -110,8 +114,9 @@ func (s *Session) Run(ctx context.Context, st *sqlplan.Statement, text *diag.Tex
 			f = internal(x, debug.Stack())
 		}
 	}()
-	s.touched = map[string]bool{}
-	r := &run{Session: s, st: st, text: text, out: out}
+	s.touched, s.temporary, s.data = map[string]bool{}, nil, false
+	r := &run{Session: s, text: text, out: out}
+	r.st = st.Named(text, s.names(), r.options())
 	return r.statement(ctx)
 }
 
@@ -137,12 +142,14 @@ func (r *run) statement(ctx context.Context) *Failure {
 		return r.createTable(ctx)
 	case sqlplan.CreateFunctionStatement:
 		return r.createFunction()
+	case sqlplan.CreateSchemaStatement:
+		return r.createSchema(ctx)
 	case sqlplan.InsertStatement:
 		return r.insert(ctx)
 	case sqlplan.TruncateStatement:
 		return r.truncate()
 	case sqlplan.DropStatement:
-		return r.drop()
+		return r.drop(ctx)
 	case sqlplan.SetStatement:
 		return r.set()
 	case sqlplan.SetTimeZoneStatement:
@@ -154,7 +161,7 @@ func (r *run) statement(ctx context.Context) *Failure {
 	case sqlplan.ResetStatement:
 		return r.reset()
 	case sqlplan.UseStatement:
-		return r.use()
+		return r.use(ctx)
 	case sqlplan.ShowStatement:
 		return r.show(ctx)
 	case sqlplan.DescribeStatement:
@@ -175,7 +182,7 @@ func (r *run) options() sqlplan.Options {
 const streamCode = "INVALID_FLOW_QUERY_TYPE.STREAMING_RELATION_FOR_MATERIALIZED_VIEW"
 
 func (r *run) compile(q *sqlplan.Query) (*sqlplan.Plan, *Failure) {
-	plan, list := sqlplan.CompileQuery(q, r.text, names{r.Session}, r.options())
+	plan, list := sqlplan.CompileQuery(q, r.text, r.names(), r.options())
 	for i := range list {
 		if list[i].Code == streamCode {
 			list[i].Message = "A query of the SQL shell reads what is there now: it cannot read a stream."

@@ -75,22 +75,75 @@ func (r *run) show(ctx context.Context) *Failure {
 			out = append(out, sqlplan.FunctionNames()...)
 		}
 		if r.st.What != "SYSTEM FUNCTIONS" {
-			out = append(out, sorted(r.functions)...)
+			out = append(out, r.functionNames()...)
 		}
 		slices.Sort(out)
 		r.list("function", out)
 	case "VARIABLES":
 		r.list("name", sorted(r.variables))
 	case "CREATE TABLE":
-		s, f := r.schemaOf(r.st.Name)
-		if f != nil {
-			return f
-		}
-		r.rows([]string{"createtab_stmt"}, [][]string{{"CREATE TABLE " + strings.Join(r.st.Name, ".") + " (\n  " +
-			strings.Join(ddlLines(s), ",\n  ") + ")"}})
+		return r.showCreate()
+	case "TBLPROPERTIES":
+		return r.showProperties()
 	default:
 		return r.refuse("FEATURE_NOT_AVAILABLE", "SHOW %s is not available", r.st.What)
 	}
+	return nil
+}
+
+func (r *run) showCreate() *Failure {
+	s, f := r.schemaOf(r.st.Name)
+	if f != nil {
+		return f
+	}
+	name, rest := r.fullName(r.st.Name), ""
+	if v := r.findView(r.st.Name); v != nil {
+		if v.full == nil {
+			return r.refuse("UNSUPPORTED_SHOW_CREATE_TABLE.ON_TEMPORARY_VIEW", "Unsupported a SHOW CREATE TABLE command. The command is not supported on a temporary view %s.", quoted([]string{v.name}))
+		}
+		r.rows([]string{"createtab_stmt"}, [][]string{{v.create()}})
+		return nil
+	}
+	if m := r.findTable(r.st.Name); m != nil {
+		if m.format != "" {
+			rest += "\nUSING " + m.format
+		}
+		if m.comment != "" {
+			rest += "\nCOMMENT " + sqlplan.QuoteText(m.comment)
+		}
+		if len(m.properties) > 0 {
+			rest += "\n" + strings.TrimSuffix(propertyLines(m.properties), "\n")
+		}
+	}
+	r.rows([]string{"createtab_stmt"}, [][]string{{"CREATE TABLE " + strings.Join(name, ".") + " (\n  " +
+		strings.Join(ddlLines(s), ",\n  ") + ")" + rest}})
+	return nil
+}
+
+// showProperties is SHOW TBLPROPERTIES of what the session has made.
+func (r *run) showProperties() *Failure {
+	var ps map[string]string
+	name := quoted(r.st.Name)
+	if v := r.findView(r.st.Name); v != nil {
+		ps = v.properties
+		name = strings.Join(v.full, ".")
+	} else if m := r.findTable(r.st.Name); m != nil {
+		ps, name = m.properties, strings.Join(m.name, ".")
+	} else if _, f := r.schemaOf(r.st.Name); f != nil {
+		return f
+	} else {
+		return r.refuse("FEATURE_NOT_AVAILABLE", "SHOW TBLPROPERTIES is available for what the session has made")
+	}
+	var out [][]string
+	for _, k := range sorted(ps) {
+		if r.st.Key == "" || r.st.Key == k {
+			out = append(out, []string{k, ps[k]})
+		}
+	}
+	if r.st.Key != "" && len(out) == 0 {
+		out = [][]string{{r.st.Key, "Table " + name + " does not have property: " + r.st.Key}}
+	}
+	r.rows([]string{"key", "value"}, out)
 	return nil
 }
 
@@ -127,6 +180,9 @@ func (r *run) namespace() (catalog, database string) {
 
 func (r *run) showTables(ctx context.Context) *Failure {
 	c, d := r.namespace()
+	if f := r.needSchema(ctx, c, d); f != nil && !strings.EqualFold(d, globalTemp) {
+		return f
+	}
 	var out [][]string
 	stored, err := r.o.Reader.Tables(ctx)
 	if err != nil {
@@ -142,17 +198,16 @@ func (r *run) showTables(ctx context.Context) *Failure {
 			out = append(out, []string{n[1], n[2], "false"})
 		}
 	}
-	for _, k := range sorted(r.views) {
-		if r.like(k) {
-			out = append(out, []string{"", r.views[k].name, "true"})
-		}
-	}
+	out = append(out, r.listViews(c, d)...)
 	r.rows([]string{"namespace", "tableName", "isTemporary"}, out)
 	return nil
 }
 
 func (r *run) showViews(ctx context.Context) *Failure {
 	c, d := r.namespace()
+	if f := r.needSchema(ctx, c, d); f != nil && !strings.EqualFold(d, globalTemp) {
+		return f
+	}
 	var out [][]string
 	stored, err := r.o.Reader.Tables(ctx)
 	if err != nil {
@@ -163,32 +218,42 @@ func (r *run) showViews(ctx context.Context) *Failure {
 			out = append(out, []string{t.Name[1], t.Name[2], "false"})
 		}
 	}
-	for _, k := range sorted(r.views) {
-		if r.like(k) {
-			out = append(out, []string{"", r.views[k].name, "true"})
-		}
-	}
+	out = append(out, r.listViews(c, d)...)
 	r.rows([]string{"namespace", "viewName", "isTemporary"}, out)
 	return nil
 }
 
+// listViews are the views of a database that match, and the temporary ones.
+func (r *run) listViews(catalog, database string) (out [][]string) {
+	for _, k := range sorted(r.stored) {
+		if n := r.stored[k].full; strings.EqualFold(n[0], catalog) && strings.EqualFold(n[1], database) && r.like(n[2]) {
+			out = append(out, []string{n[1], n[2], "false"})
+		}
+	}
+	global := strings.EqualFold(database, globalTemp)
+	for _, k := range sorted(r.views) {
+		v := r.views[k]
+		space := ""
+		if strings.HasPrefix(k, globalTemp+".") {
+			space = globalTemp
+		}
+		if (space == "" || global) && r.like(v.name) {
+			out = append(out, []string{space, v.name, "true"})
+		}
+	}
+	return out
+}
+
 func (r *run) showDatabases(ctx context.Context) *Failure {
-	found := map[string]bool{"default": true, r.database: true}
-	stored, err := r.o.Reader.Tables(ctx)
-	if err != nil {
-		return failure(err, r.text)
+	found, f := r.databases(ctx, r.catalog)
+	if f != nil {
+		return f
 	}
-	for _, t := range stored {
-		if len(t.Name) == 3 && strings.EqualFold(t.Name[0], r.catalog) {
-			found[t.Name[1]] = true
-		}
+	names := make([]string, 0, len(found))
+	for _, k := range sorted(found) {
+		names = append(names, found[k])
 	}
-	for _, t := range r.tables {
-		if strings.EqualFold(t.name[0], r.catalog) {
-			found[t.name[1]] = true
-		}
-	}
-	r.list("namespace", sorted(found))
+	r.list("namespace", names)
 	return nil
 }
 
@@ -222,7 +287,13 @@ func (r *run) describe(ctx context.Context) *Failure {
 	if m := r.findTable(r.st.Name); r.st.What == "TABLE" && m != nil {
 		out = append(out, m.describeDefaults()...)
 	}
-	if r.st.Extended && r.st.What == "TABLE" {
+	if v := r.findView(r.st.Name); r.st.Extended && r.st.What == "TABLE" && v != nil {
+		if v.full != nil {
+			out = append(out, v.describe()...)
+		}
+	} else if m := r.findTable(r.st.Name); r.st.Extended && m != nil {
+		out = append(out, detailed(m.name, "MANAGED", m.comment)...)
+	} else if r.st.Extended && r.st.What == "TABLE" {
 		more, f := r.details(ctx)
 		if f != nil {
 			return f
@@ -278,26 +349,6 @@ func (r *run) describeColumn(s schema.Schema) *Failure {
 		comment = "NULL"
 	}
 	r.rows([]string{"info_name", "info_value"}, [][]string{{"col_name", f.Name}, {"data_type", f.Type.String()}, {"comment", comment}})
-	return nil
-}
-
-func (r *run) describeFunction() *Failure {
-	name := strings.ToLower(r.st.Name[len(r.st.Name)-1])
-	lines := [][]string{{"Function: " + name}}
-	if f := r.functions[name]; f != nil {
-		var ps []string
-		for _, p := range f.Params {
-			ps = append(ps, p.Name+" "+p.Type.SQL())
-		}
-		lines = append(lines, []string{"Usage: " + f.Name + "(" + strings.Join(ps, ", ") + ")"})
-	} else {
-		usage, doc, ok := sqlplan.DescribeFunction(name)
-		if !ok {
-			return r.refuse("UNRESOLVED_ROUTINE", "Cannot resolve routine %s on search path [`system`.`builtin`, `system`.`session`].", quoted(r.st.Name))
-		}
-		lines = append(lines, []string{"Usage: " + usage + " - " + doc})
-	}
-	r.rows([]string{"function_desc"}, lines)
 	return nil
 }
 

@@ -424,6 +424,9 @@ func (v visitor) statement(n Statement) {
 		v.columns(n.Columns)
 		v.x(n.Body)
 		v.q(n.Query)
+	case *CreateSchema:
+		v.name(n.Name)
+		v.props(n.Properties)
 	case *Drop:
 		v.name(n.Name)
 	case *SetTimeZone:

@@ -24,6 +24,8 @@ func (p *printer) statement(s Statement) {
 		p.createFlow(s)
 	case *CreateFunction:
 		p.createFunction(s)
+	case *CreateSchema:
+		p.createSchema(s)
 	case *AutoCDC:
 		p.autoCDC(s)
 	case *Drop:
@@ -449,5 +451,16 @@ func (p *printer) cache(s *Cache) {
 	if s.Query != nil {
 		p.w(" AS ")
 		p.query(s.Query)
+	}
+}
+
+func (p *printer) createSchema(s *CreateSchema) {
+	p.w("CREATE SCHEMA ", flag(s.IfNotExists, "IF NOT EXISTS "))
+	p.name(s.Name)
+	clause(p, " COMMENT ", s.Comment)
+	clause(p, " LOCATION ", s.Location)
+	if s.Properties != nil {
+		p.w(" WITH DBPROPERTIES ")
+		p.properties(s.Properties)
 	}
 }

@@ -1,7 +1,7 @@
 package ast
 
 // Statement is one statement of a script. The kinds are: QueryStmt, Insert,
-// CreateView, CreateTable, CreateDataset, CreateFlow, CreateFunction,
+// CreateView, CreateTable, CreateDataset, CreateFlow, CreateFunction, CreateSchema,
 // Drop, Set, SetTimeZone, SetVar, Reset, Use, Show, Describe, Explain,
 // Declare, Truncate, Cache, AutoCDC, Unsupported, Broken.
 type Statement interface {
@@ -46,7 +46,7 @@ type CreateView struct {
 	Columns     []ColumnDef // usually Untyped
 	Constraints []Constraint
 	Comment     *StringLit
-	Schema      string // WITH SCHEMA BINDING, COMPENSATION, ...
+	Schema      string // WITH SCHEMA BINDING, COMPENSATION, TYPE EVOLUTION, EVOLUTION
 	Properties  []Property
 	Using       *Name
 	Options     []Property
@@ -143,6 +143,17 @@ type CreateFunction struct {
 	Body        Expr     // RETURN expr
 	Query       *Query   // RETURN query
 	Class       string
+}
+
+// CreateSchema is CREATE SCHEMA|DATABASE|NAMESPACE [IF NOT EXISTS] name with its
+// clauses.
+type CreateSchema struct {
+	Pos
+	IfNotExists bool
+	Name        Name
+	Comment     *StringLit
+	Location    *StringLit
+	Properties  []Property
 }
 
 // Drop is DROP TABLE|VIEW|FUNCTION|VARIABLE|... ; Kind is in upper case.
@@ -277,6 +288,7 @@ func (*CreateTable) statement()    {}
 func (*CreateDataset) statement()  {}
 func (*CreateFlow) statement()     {}
 func (*CreateFunction) statement() {}
+func (*CreateSchema) statement()   {}
 func (*Drop) statement()           {}
 func (*Set) statement()            {}
 func (*SetTimeZone) statement()    {}

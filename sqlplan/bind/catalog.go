@@ -67,6 +67,11 @@ type View struct {
 	Broken bool
 	// AnyRead lets a view be read with or without STREAM whatever it is.
 	AnyRead bool
+	// Catalog finds the names inside the view; nil is the reader's.
+	Catalog Catalog
+	// Binding holds the columns to what they were when the view was made; nil
+	// takes them as they are.
+	Binding *ViewBinding
 	// Session replaces the reader's settings inside the view; nil keeps them.
 	Session *funcs.Session
 	// Dedup keeps the first row of each key of the view's rows; nil keeps all.
@@ -86,6 +91,19 @@ type UserFunction struct {
 	// Table marks a table function; Columns are its columns, nil: the query's.
 	Table   bool
 	Columns []schema.Field
+	// Shown is the name in automatic column names; "" means Name.
+	Shown string
+	// Catalog and Session find the names and give the settings inside of the
+	// function; nil means the caller's.
+	Catalog Catalog
+	Session *funcs.Session
+}
+
+func (u *UserFunction) shown() string {
+	if u.Shown != "" {
+		return u.Shown
+	}
+	return u.Name
 }
 
 // NotFound says that a name is unknown.

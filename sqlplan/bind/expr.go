@@ -144,6 +144,11 @@ func (b *Binder) column(e *ast.Column, v *env) (bound, bool) {
 			return x, x.e != nil
 		}
 	}
+	if v.scope.params { // a function goes before a parameter
+		if x, ok, known := b.bareWord(e, parts, v); known {
+			return x, ok
+		}
+	}
 	for s := v.scope; s != nil; s = s.outer {
 		f := s.find(parts, b.session.CaseSensitive)
 		if f.ok {
@@ -165,7 +170,7 @@ func (b *Binder) column(e *ast.Column, v *env) (bound, bool) {
 			}
 		}
 	}
-	if x, ok, known := b.variable(parts); known {
+	if x, ok, known := b.variable(e, parts); known {
 		return x, ok
 	}
 	b.unresolved(e.Span, parts, v.scope)
@@ -313,7 +318,7 @@ func (b *Binder) bareWord(e *ast.Column, parts []ast.Ident, v *env) (x bound, ok
 }
 
 // variable resolves a session variable.
-func (b *Binder) variable(parts []ast.Ident) (x bound, ok, known bool) {
+func (b *Binder) variable(e *ast.Column, parts []ast.Ident) (x bound, ok, known bool) {
 	vars, is := b.catalog.(Variables)
 	if !is {
 		return bound{}, false, false
@@ -326,16 +331,45 @@ func (b *Binder) variable(parts []ast.Ident) (x bound, ok, known bool) {
 		rest = rest[1:]
 	}
 	l := vars.Variable(rest[0].Name)
+	if l == nil && len(rest) < len(parts) && strings.EqualFold(parts[0].Name, "session") {
+		rest = parts // session.a may be a field of the variable session
+		l = vars.Variable(rest[0].Name)
+	}
 	if l == nil {
 		return bound{}, false, false
 	}
-	x, ok = bound{e: l, text: rest[0].Name, name: rest[0].Name}, true
+	x, ok = bound{e: l, text: b.variableText(rest[0].Name, l), name: rest[0].Name}, true
+	if e.Name.Dynamic != nil {
+		x.name = ""
+	}
 	for _, p := range rest[1:] {
 		if x, ok = b.access(p.Span, x, p); !ok {
 			return x, false, true
 		}
 	}
 	return x, true, true
+}
+
+// variableText is how a variable prints inside of an expression.
+func (b *Binder) variableText(name string, l *logical.Literal) string {
+	v := "NULL"
+	if t := l.Value.Type; !l.Value.IsNull(0) {
+		if v = b.literalText(l.Value); t.Kind == schema.String {
+			v = ast.Quote(v)
+		}
+	} else if t.Kind != schema.Void {
+		v = "CAST(NULL AS " + t.SQL() + ")"
+	}
+	return "variablereference(system.session." + strings.ToLower(name) + "=" + v + ")"
+}
+
+// Name finds the parts of a name, evaluating IDENTIFIER(...).
+func (b *Binder) Name(n ast.Name) ([]string, diag.List) {
+	parts, ok := b.nameParts(n, plain(&scope{}, "IDENTIFIER"))
+	if !ok {
+		return nil, b.diags
+	}
+	return ast.Name{Parts: parts}.Strings(), nil
 }
 
 // nameParts returns the parts of a name, evaluating IDENTIFIER(...).
@@ -360,6 +394,10 @@ func (b *Binder) nameParts(n ast.Name, v *env) ([]ast.Ident, bool) {
 	}
 	if class != "" {
 		b.fail(n.Span, class, "The expression used for the routine or clause IDENTIFIER must be a constant STRING which is NOT NULL.")
+		return nil, false
+	}
+	if len(val.Str(0)) == 0 {
+		b.fail(n.Span, "PARSE_EMPTY_STATEMENT", "Syntax error, unexpected empty statement.")
 		return nil, false
 	}
 	names, ok := parse.SplitName(string(val.Str(0)))

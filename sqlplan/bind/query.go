@@ -15,7 +15,8 @@ type cteScope struct {
 	cte  *ast.CTE
 	up   *cteScope // what the CTE itself sees
 	used bool
-	loop *loop // inside its own step: the rows of the round before
+	at   enclosing // of the query that has the WITH
+	loop *loop     // inside its own step: the rows of the round before
 	// recursive CTEs refer to themselves.
 	recursive bool
 }
@@ -37,6 +38,9 @@ func (b *Binder) query(q *ast.Query, up enclosing) (logical.Node, *scope) {
 		return nil, &scope{broken: true}
 	}
 	mine := b.ctes
+	for c := mine; c != saved; c = c.up {
+		c.at = up
+	}
 	n, s := b.body(q.Body, &q.Tail, up)
 	b.ctes = mine
 	for c := mine; c != saved; c = c.up {
@@ -72,6 +76,15 @@ func (b *Binder) checkUnused(c *cteScope, up enclosing) {
 	reads := len(b.reads)
 	b.cteQuery(c, up)
 	b.reads = b.reads[:reads]
+}
+
+// enclosed is what a CTE sees around it where it is read: the same as the query
+// that has the WITH, when it is read right there.
+func (s *cteScope) enclosed(up enclosing) enclosing {
+	if up.scope != nil && up.scope == s.at.scope && up.refs == s.at.refs {
+		return up
+	}
+	return enclosing{}
 }
 
 // cteQuery binds the query of a CTE afresh.

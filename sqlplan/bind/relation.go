@@ -144,7 +144,7 @@ func (b *Binder) table(t *ast.Table, up enclosing) (logical.Node, *scope) {
 		if c.loop != nil {
 			return b.recursionRef(c, t.Span)
 		}
-		n, s := b.cteQuery(c, enclosing{})
+		n, s := b.cteQuery(c, c.enclosed(up))
 		if n == nil {
 			return nil, broken
 		}
@@ -255,13 +255,19 @@ func (b *Binder) view(v *View, req Request, r diag.Range) (logical.Node, *scope)
 		b.views--
 		return nil, broken
 	}
-	text, ctes, session := b.text, b.ctes, b.session
+	text, ctes, session, catalog := b.text, b.ctes, b.session, b.catalog
 	b.text, b.ctes = v.Text, nil
 	if v.Session != nil {
 		b.session = v.Session
 	}
+	if v.Catalog != nil {
+		b.catalog = v.Catalog
+	}
 	n, s := b.query(v.Query, enclosing{})
-	b.text, b.ctes, b.session = text, ctes, session
+	if n != nil && v.Binding != nil {
+		n, s = b.boundView(v, n, s, r)
+	}
+	b.text, b.ctes, b.session, b.catalog = text, ctes, session, catalog
 	b.views--
 	if n == nil {
 		return nil, broken
@@ -435,6 +441,15 @@ func isWindowStruct(t schema.Type) bool {
 // tableFunc binds a function in FROM.
 func (b *Binder) tableFunc(f *ast.TableFunc, up enclosing) (logical.Node, *scope) {
 	broken := &scope{broken: true}
+	if f.Name.Dynamic != nil {
+		parts, ok := b.nameParts(f.Name, plain(&scope{}, "FROM"))
+		if !ok {
+			return nil, broken
+		}
+		named := *f
+		named.Name = ast.Name{Pos: f.Name.Pos, Parts: parts}
+		f = &named
+	}
 	name := strings.ToLower(f.Name.Last().Name)
 	if len(f.Name.Parts) == 1 {
 		if name == "range" && !f.Stream {

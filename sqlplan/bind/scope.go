@@ -21,6 +21,8 @@ type scope struct {
 	// broken scopes resolve nothing and report nothing: the relation behind
 	// them has errors.
 	broken bool
+	// params marks the parameters of a SQL function.
+	params bool
 }
 
 // col is one visible column.

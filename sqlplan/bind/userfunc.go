@@ -1,8 +1,10 @@
 package bind
 
 import (
+	"pipelines/spec/diag"
 	"pipelines/sqlplan/ast"
 	"pipelines/sqlplan/logical"
+	"pipelines/tables/schema"
 )
 
 // userArgs binds the arguments of a SQL function, cast to its parameters.
@@ -58,12 +60,109 @@ func (b *Binder) enterFunction(e *ast.Call, u *UserFunction) bool {
 	return true
 }
 
+// enterBody makes the names and settings those of the function until leave.
+func (b *Binder) enterBody(u *UserFunction) (leave func()) {
+	text, ctes, catalog, session := b.text, b.ctes, b.catalog, b.session
+	b.text, b.ctes = u.Text, nil
+	if u.Catalog != nil {
+		b.catalog = u.Catalog
+	}
+	if u.Session != nil {
+		b.session = u.Session
+	}
+	return func() { b.text, b.ctes, b.catalog, b.session = text, ctes, catalog, session }
+}
+
+func (b *Binder) columnCount(r diag.Range, u *UserFunction, got int) {
+	b.fail(r, "USER_DEFINED_FUNCTIONS.RETURN_COLUMN_COUNT_MISMATCH",
+		"User defined function is invalid: the number of columns produced by the RETURN clause (num: `%d`) does not match the number of column names specified by the RETURNS clause (num: `%d`) of `%s`.", got, len(u.Columns), u.Name)
+}
+
+// Define checks a function that is being made: its defaults and its body. It
+// returns the function with the type or columns that it did not say.
+func (b *Binder) Define(u *UserFunction) (*UserFunction, diag.List) {
+	out := *u
+	for i, e := range u.Default {
+		if e != nil && !b.defaultOf(e, u.Params[i]) {
+			return nil, b.diags
+		}
+	}
+	params, _ := b.paramScope(u, nil)
+	ok := true
+	if u.Table {
+		ok = b.defineTable(&out, params)
+	} else {
+		ok = b.defineScalar(&out, params)
+	}
+	if !ok || b.diags.HasErrors() {
+		return nil, b.diags
+	}
+	return &out, b.diags
+}
+
+// defaultOf checks the default of a parameter: a value without a subquery.
+func (b *Binder) defaultOf(e ast.Expr, p schema.Field) bool {
+	x, ok := b.expr(e, plain(&scope{}, "DEFAULT"))
+	if !ok {
+		return false
+	}
+	if logical.HasSubquery(x.e) || hasAgg(x.e) || hasWindow(x.e) {
+		b.fail(e.Range(), "USER_DEFINED_FUNCTIONS.NOT_A_VALID_DEFAULT_EXPRESSION",
+			"User defined function is invalid: the DEFAULT expression of the parameter `%s` contains subqueries or aggregates. Only constants and functions of them are supported.", p.Name)
+		return false
+	}
+	_, ok = b.cast(e.Range(), x.e, p.Type)
+	return ok
+}
+
+func (b *Binder) defineTable(u *UserFunction, params *scope) bool {
+	n, s := b.query(u.Query, enclosing{scope: params, refs: &outerRefs{}})
+	if n == nil {
+		return false
+	}
+	cols := s.visible()
+	if u.Columns == nil {
+		for _, c := range cols {
+			u.Columns = append(u.Columns, schema.Field{Name: c.attr.Name, Type: c.attr.Type, Nullable: true})
+		}
+		return true
+	}
+	if len(cols) != len(u.Columns) {
+		b.columnCount(u.Query.Range(), u, len(cols))
+		return false
+	}
+	for i, c := range cols {
+		if _, ok := b.cast(u.Query.Range(), c.attr.Ref(), u.Columns[i].Type); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+func (b *Binder) defineScalar(u *UserFunction, params *scope) bool {
+	body := u.Body
+	if body == nil {
+		body = &ast.Subquery{Pos: ast.Pos{Span: u.Query.Range()}, Query: u.Query}
+	}
+	x, ok := b.expr(body, plain(params, "FUNCTION"))
+	if !ok {
+		return false
+	}
+	if u.Returns == nil {
+		t := x.typ()
+		u.Returns = &t
+		return true
+	}
+	_, ok = b.cast(body.Range(), x.e, *u.Returns)
+	return ok
+}
+
 // paramScope makes the parameters of a function visible as columns.
 func (b *Binder) paramScope(u *UserFunction, vals []bound) (*scope, []logical.Attr) {
-	s := &scope{}
+	s := &scope{params: true}
 	var attrs []logical.Attr
 	for i, p := range u.Params {
-		a := b.attr(p.Name, p.Type, vals[i].e.Nullable())
+		a := b.attr(p.Name, p.Type, vals == nil || vals[i].e.Nullable())
 		attrs = append(attrs, a)
 		s.cols = append(s.cols, col{attr: a, quals: []string{u.Name}})
 	}
@@ -86,14 +185,13 @@ func (b *Binder) userCall(e *ast.Call, u *UserFunction, v *env) (bound, bool) {
 	if body == nil {
 		body = &ast.Subquery{Pos: ast.Pos{Span: u.Query.Range()}, Query: u.Query}
 	}
-	text, ctes := b.text, b.ctes
-	b.text, b.ctes = u.Text, nil
+	leave := b.enterBody(u)
 	x, ok := b.expr(body, plain(params, "FUNCTION"))
-	b.text, b.ctes = text, ctes
+	leave()
 	if !ok {
 		return x, false
 	}
-	y := bound{e: x.e, text: printCall(u.Name, textsOf(vals[:min(len(e.Args), len(vals))]))}
+	y := bound{e: x.e, text: printCall(u.shown(), textsOf(vals[:min(len(e.Args), len(vals))]))}
 	if u.Returns != nil {
 		if y.e, ok = b.cast(e.Span, x.e, *u.Returns); !ok {
 			return bound{}, false
@@ -177,16 +275,15 @@ func (b *Binder) userTable(f *ast.TableFunc, u *UserFunction, up enclosing) (log
 	}
 	defer func() { b.views-- }()
 	params, attrs := b.paramScope(u, vals)
-	text, ctes := b.text, b.ctes
-	b.text, b.ctes = u.Text, nil
+	leave := b.enterBody(u)
 	n, s := b.query(u.Query, enclosing{scope: params, refs: &outerRefs{}})
-	b.text, b.ctes = text, ctes
+	leave()
 	if n == nil {
 		return nil, broken
 	}
 	cols := s.visible()
 	if u.Columns != nil && len(u.Columns) != len(cols) {
-		b.fail(f.Span, "CREATE_FUNCTION_RETURN_NUM_COLS_MISMATCH", "The function `%s` returns %d columns, but its query gives %d.", u.Name, len(u.Columns), len(cols))
+		b.columnCount(f.Span, u, len(cols))
 		return nil, broken
 	}
 	row, _ := argsRow(attrs, vals)

@@ -41,6 +41,8 @@ func (p *parser) create() ast.Statement {
 		return p.createTable(start, c)
 	case p.isWords("FUNCTION") && !c.private && !c.live:
 		return p.createFunction(start, c)
+	case p.isAny("SCHEMA", "DATABASE", "NAMESPACE") && c == (created{}):
+		return p.createSchema(start)
 	}
 	kind := "CREATE"
 	if t := p.tok(); t.kind == word {
@@ -171,7 +173,11 @@ func (p *parser) viewClauses(v *ast.CreateView) {
 			p.duplicate(v.Properties != nil, "TBLPROPERTIES", start)
 			v.Properties = p.properties()
 		case p.accept("WITH", "SCHEMA"):
-			p.accept("TYPE")
+			if p.accept("TYPE") {
+				p.expect("EVOLUTION")
+				v.Schema = "TYPE EVOLUTION"
+				break
+			}
 			v.Schema = p.expectAny("BINDING", "COMPENSATION", "EVOLUTION")
 		case p.accept("DEFAULT", "COLLATION"):
 			p.name()
@@ -423,6 +429,29 @@ func (p *parser) constraintTraits() {
 	}
 }
 
+// createSchema reads CREATE SCHEMA.
+func (p *parser) createSchema(start int) ast.Statement {
+	p.i++
+	s := &ast.CreateSchema{IfNotExists: p.ifNotExists(), Name: p.name()}
+	for {
+		at := p.start()
+		switch {
+		case p.accept("COMMENT"):
+			p.duplicate(s.Comment != nil, "COMMENT", at)
+			s.Comment = p.stringLit()
+		case p.accept("LOCATION"):
+			p.duplicate(s.Location != nil, "LOCATION", at)
+			s.Location = p.stringLit()
+		case p.accept("WITH", "DBPROPERTIES"), p.accept("WITH", "PROPERTIES"):
+			p.duplicate(s.Properties != nil, "WITH PROPERTIES", at)
+			s.Properties = p.properties()
+		default:
+			s.Pos = p.pos(start)
+			return s
+		}
+	}
+}
+
 // createFunction reads CREATE FUNCTION with an SQL body or a class.
 func (p *parser) createFunction(start int, c created) ast.Statement {
 	p.i++
@@ -439,7 +468,7 @@ func (p *parser) createFunction(start int, c created) ast.Statement {
 	}
 	p.expectOp("(")
 	if !p.isOp(")") {
-		f.Params = list(p, func() ast.ColumnDef { return p.columnDef(true) })
+		f.Params = list(p, p.functionColumn)
 	}
 	p.expectOp(")")
 	if p.accept("RETURNS") {
@@ -456,6 +485,15 @@ func (p *parser) createFunction(start int, c created) ast.Statement {
 	return f
 }
 
+// functionColumn reads a parameter or a result column of a function.
+func (p *parser) functionColumn() ast.ColumnDef {
+	c := p.columnDef(true)
+	if p.isAny("UNIQUE", "CHECK", "PRIMARY", "REFERENCES", "CONSTRAINT") {
+		p.failCode(c.Span, "INVALID_SQL_SYNTAX.CREATE_FUNC_WITH_COLUMN_CONSTRAINTS", "Invalid SQL syntax: CREATE FUNCTION with constraints on parameters is not allowed.")
+	}
+	return c
+}
+
 // queryAlone reports whether the parenthesis at the cursor ends the statement.
 func (p *parser) queryAlone() bool {
 	m := p.tok().match
@@ -468,7 +506,13 @@ func (p *parser) returns(f *ast.CreateFunction) {
 		p.i++
 		f.Table = true
 		if p.acceptOp("(") {
-			f.Columns = list(p, func() ast.ColumnDef { return p.columnDef(true) })
+			f.Columns = list(p, func() ast.ColumnDef {
+				c := p.functionColumn()
+				if c.Default != nil {
+					p.failCode(c.Default.Range(), "PARSE_SYNTAX_ERROR", "Syntax error at or near 'DEFAULT': a result column has no default")
+				}
+				return c
+			})
 			p.expectOp(")")
 		}
 		return

@@ -10,6 +10,9 @@ import (
 // ident reads one name.
 func (p *parser) ident() ast.Ident {
 	t := p.tok()
+	if p.identifierText() {
+		return p.identOfText()
+	}
 	switch t.kind {
 	case quoted:
 		p.i++
@@ -91,6 +94,32 @@ func (p *parser) identifierCall() bool {
 	return p.isWords("IDENTIFIER") && p.at(1).isOp("(")
 }
 
+// identifierText reports whether IDENTIFIER('text') stands here.
+func (p *parser) identifierText() bool {
+	if k := p.at(2).kind; !p.identifierCall() || k != str && k != rawStr {
+		return false
+	}
+	n := 3
+	for k := p.at(n).kind; k == str || k == rawStr; k = p.at(n).kind {
+		n++
+	}
+	return p.at(n).isOp(")")
+}
+
+// identOfText reads IDENTIFIER('text') as one name.
+func (p *parser) identOfText() ast.Ident {
+	start := p.start()
+	p.i += 2
+	s := p.stringLit()
+	p.expectOp(")")
+	p.checkIdentifierText(s)
+	parts, _ := SplitName(s.Value)
+	if len(parts) > 1 {
+		p.failCode(s.Span, "IDENTIFIER_TOO_MANY_NAME_PARTS", "`"+s.Value+"` is not a valid identifier as it has more than 1 name part.")
+	}
+	return ast.Ident{Pos: p.pos(start), Name: parts[0], Quoted: true}
+}
+
 // identifierArg reads IDENTIFIER(expr) and returns expr.
 func (p *parser) identifierArg() ast.Expr {
 	p.i += 2
@@ -104,6 +133,9 @@ func (p *parser) identifierArg() ast.Expr {
 
 // checkIdentifierText refuses a literal argument of IDENTIFIER that is no name.
 func (p *parser) checkIdentifierText(s *ast.StringLit) {
+	if s.Value == "" {
+		p.failCode(s.Span, "PARSE_EMPTY_STATEMENT", "Syntax error, unexpected empty statement.")
+	}
 	if _, ok := SplitName(s.Value); !ok {
 		p.failCode(s.Span, "PARSE_SYNTAX_ERROR", "Syntax error at or near '"+clip(s.Value)+"': it is no name")
 	}

@@ -107,12 +107,19 @@ func (p *parser) timeZone(start int) ast.Statement {
 func (p *parser) setVar(start int) ast.Statement {
 	s := &ast.SetVar{}
 	if p.acceptOp("(") {
+		if p.isOp(")") {
+			p.failCode(tokRange(p.tok()), "INVALID_SET_SYNTAX", "Expected format is 'SET', 'SET key', or 'SET key=value'. If you want to include special characters in key, or include semicolon in value, please use backquotes, e.g., SET `key`=`value`.")
+		}
 		s.Sets = list(p, func() ast.Assign { n := p.name(); return ast.Assign{Pos: n.Pos, Name: n} })
 		p.expectOp(")")
 		p.expectOp("=")
+		p.inserting = true
 		s.Query = p.parenQuery()
+		p.inserting = false
 	} else {
+		p.inserting = true
 		s.Sets = list(p, p.assign)
+		p.inserting = false
 	}
 	s.Pos = p.pos(start)
 	return s
@@ -205,7 +212,7 @@ func (p *parser) show() ast.Statement {
 		p.isWords("NAMESPACES"), p.isWords("CATALOGS"), p.isWords("FUNCTIONS"):
 		p.i++
 		p.showList(s, w.up)
-	case p.accept("CURRENT", "NAMESPACE"):
+	case p.accept("CURRENT", "NAMESPACE"), p.accept("CURRENT", "SCHEMA"), p.accept("CURRENT", "DATABASE"):
 		s.What = "CURRENT NAMESPACE"
 	case p.isAny("USER", "SYSTEM", "ALL") && p.at(1).isWord("FUNCTIONS"):
 		p.i += 2

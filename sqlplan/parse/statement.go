@@ -327,6 +327,9 @@ func (p *parser) drop() ast.Statement {
 		p.i++
 		s.Kind = "SCHEMA"
 	case p.isAny("VARIABLE", "VAR"):
+		if !s.Temporary {
+			p.fail("variables are dropped by DROP TEMPORARY VARIABLE")
+		}
 		p.i++
 		s.Kind = "VARIABLE"
 	case p.isAny("TABLE", "VIEW", "FUNCTION"):
@@ -367,7 +370,7 @@ func (p *parser) declare() ast.Statement {
 		s.Default = p.expr()
 	}
 	if s.Type == nil && s.Default == nil {
-		p.fail("expected a data type or DEFAULT")
+		p.failCode(p.pos(start).Span, "INVALID_SQL_SYNTAX.VARIABLE_TYPE_OR_DEFAULT_REQUIRED", "Invalid SQL syntax: the definition of a variable requires either a data type or a DEFAULT clause.")
 	}
 	s.Pos = p.pos(start)
 	return s
