@@ -153,7 +153,9 @@ func (b *Binder) variantPath(e *ast.VariantPath, v *env) (bound, bool) {
 	at := b.at(e.Span)
 	path := bound{e: stringLiteral(at, e.Path), text: e.Path}
 	y, ok := b.function(e.Span, "variant_get", []bound{x, path, {e: stringLiteral(at, "variant"), text: "variant"}})
-	y.name = lastName(e.Path)
+	if y.name = lastName(e.Path); y.name != "" {
+		y.text += " AS " + y.name // as Spark prints it within an expression
+	}
 	return y, ok
 }
 

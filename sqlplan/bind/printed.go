@@ -89,8 +89,8 @@ func printSpecial(name string, args []string, types []schema.Type) (string, bool
 		return printCall(name, args), true
 	case n == 2 && trimWords[name] != "":
 		return "TRIM(" + trimWords[name] + " " + args[0] + " FROM " + args[1] + ")", true
-	case n == 2 && name == "datepart":
-		return "datepart(" + args[0] + " FROM " + args[1] + ")", true
+	case n == 2 && (name == "datepart" || name == "extract"):
+		return name + "(" + args[0] + " FROM " + args[1] + ")", true
 	case n == 2 && (name == "to_char" || name == "to_varchar"):
 		return printToChar(name, args, types[0].Kind)
 	case n == 1 && name == "assert_true":
@@ -127,7 +127,7 @@ func printTimeArithmetic(op string, a []string, types []schema.Type) (string, bo
 	switch {
 	case op == "*" && isIntervalType(r) && !isIntervalType(l):
 		return "(" + a[1] + " * " + a[0] + ")", true
-	case op == "+" && isIntervalType(l) && time(r):
+	case op == "+" && isIntervalType(l) && (time(r) || r.Kind == schema.String), op == "+" && l.Kind == schema.Void && time(r):
 		return printTimeArithmetic(op, []string{a[1], a[0]}, []schema.Type{r, l})
 	case op != "*" && l.Kind == schema.Date && r.Kind == schema.DayTimeInterval && r.From == schema.Day && r.To == schema.Day:
 		days := "extractansiintervaldays(" + a[1] + ")"
@@ -135,7 +135,7 @@ func printTimeArithmetic(op string, a []string, types []schema.Type) (string, bo
 			days = "(- " + days + ")"
 		}
 		return "date_add(" + a[0] + ", " + days + ")", true
-	case op != "*" && time(l) && isIntervalType(r):
+	case op != "*" && (time(l) || l.Kind == schema.String) && isIntervalType(r), op == "+" && time(l) && r.Kind == schema.Void:
 		return a[0] + " " + op + " " + a[1], true
 	case op == "+" && l.IsInteger() && r.Kind == schema.Date:
 		return printCall("date_add", []string{a[1], a[0]}), true

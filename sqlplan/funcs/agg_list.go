@@ -148,6 +148,9 @@ func byAggregate(name string, sign int) *Aggregate {
 				if !ok {
 					return nil, errNotFoldable(callText(name, args), "k", tInt, args[2])
 				}
+				if k < 1 || k > 100_000 {
+					return nil, errValueRange(callText(name, args), "k", "[1, 100000]", intLiteral(k, tInt))
+				}
 				return topBy(types, sign, int(k)), nil
 			}
 			return extremeBy(types, sign), nil

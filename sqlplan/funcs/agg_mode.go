@@ -33,8 +33,7 @@ func modeSign(args []Arg) (int, error) {
 	a := args[1]
 	switch {
 	case a.Const == nil:
-		return 0, NewError("NON_FOLDABLE_ARGUMENT", "The function `mode` requires the parameter `deterministic` to be a foldable expression of the type \"BOOLEAN\", but the actual argument is a non-foldable.",
-			map[string]string{"funcName": "`mode`", "paramName": "`deterministic`", "paramType": `"BOOLEAN"`})
+		return 0, errNotConstant("mode", "deterministic", tBool)
 	case a.Const.IsNull(0):
 		return 0, errMismatch("UNEXPECTED_NULL", callText("mode", args), "The `deterministic` must not be null.", map[string]string{"exprName": "`deterministic`"})
 	case len(args) == 3 && args[2].Const.Bool[0]:

@@ -130,6 +130,11 @@ func promoteOperands(s *Session, op arithOp, call string, l, r Arg) (lt, rt sche
 			return lt, rt, errWrongType(call, wantNumeric, tString)
 		}
 		return tDouble, tDouble, nil
+	case s.ANSI && (ls && becomesOther(rt) || rs && becomesOther(lt)):
+		if ls {
+			lt = rt
+		}
+		return lt, rt, errWrongType(call, wantNumeric, lt)
 	case ls && rt.IsNumeric():
 		lt = stringOperand(s, op, rt)
 	case rs && lt.IsNumeric():
@@ -145,6 +150,12 @@ func promoteOperands(s *Session, op arithOp, call string, l, r Arg) (lt, rt sche
 		return lt, rt, nil
 	}
 	return lt, rt, nil
+}
+
+// becomesOther says that a string beside the type becomes one of it, although
+// there is no arithmetic with it.
+func becomesOther(t schema.Type) bool {
+	return t.Kind == schema.Binary || t.Kind == schema.Boolean || isTemporal(t)
 }
 
 func stringOperand(s *Session, op arithOp, other schema.Type) schema.Type {

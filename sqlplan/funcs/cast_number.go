@@ -408,11 +408,14 @@ func decimalToInterval[A any](in slice[A], widen func(A) column.Int128, from, to
 	return func(c *Ctx, args []*vector, out *vector) {
 		a := in(args[0])
 		c.live(out, func(i int) {
-			w := widen(a[i])
-			p, ok := text.DecimalMul(w, unit, from.Scale)
+			w, scale := widen(a[i]), from.Scale
+			if to.To != schema.Second { // only seconds have fractions
+				w, scale = text.DecimalTruncate(w, scale, 0), 0
+			}
+			p, ok := text.DecimalMul(w, unit, scale)
 			v, fits := p.Int64()
 			if !ok || !fits || to.Kind == schema.YearMonthInterval && v != int64(int32(v)) {
-				c.Fail(out, i, errCastOverflow(decimalLiteral(w, from.Scale), from, to))
+				c.Fail(out, i, errCastOverflow(decimalLiteral(widen(a[i]), from.Scale), from, to))
 				return
 			}
 			if to.Kind == schema.YearMonthInterval {

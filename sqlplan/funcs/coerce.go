@@ -164,7 +164,7 @@ func commonNumeric(s *Session, a, b schema.Type) schema.Type {
 		return tDouble
 	case b.Kind == schema.Decimal:
 		return widerDecimal(decimalFor(a), b)
-	case b.Kind == schema.Float32 && s.ANSI && (a.Kind == schema.Int32 || a.Kind == schema.Int64):
+	case b.Kind == schema.Float32 && s.ANSI && a.IsInteger():
 		return tDouble
 	}
 	return b
@@ -175,7 +175,7 @@ func promoteString(s *Session, a, b schema.Type) (schema.Type, bool) {
 	if a.Kind == schema.String {
 		a = b
 	}
-	if a.IsNested() || a.Kind == schema.Variant || a.Kind == schema.CalendarInterval && s.ANSI {
+	if a.IsNested() || isInterval(a) && s.ANSI { // which of the intervals is not known
 		return schema.Type{}, false
 	}
 	if !s.ANSI {

@@ -138,6 +138,9 @@ func comparisonType(s *Session, a, b schema.Type) (schema.Type, bool) {
 		e, ok := comparisonType(s, *a.Elem, *b.Elem)
 		return schema.ArrayOf(e, a.ElemNullable || b.ElemNullable), ok
 	}
+	if a.Kind == schema.String && isInterval(b) || isInterval(a) && b.Kind == schema.String {
+		return schema.Type{}, false
+	}
 	return CommonType(s, a, b)
 }
 

@@ -435,12 +435,18 @@ func bindDatePart(s *Session, args []Arg) (*Bound, error) {
 	if err := checkCount("date_part", 2, 2, len(args)); err != nil {
 		return nil, err
 	}
-	name, ok := constString(args[0])
-	call := callText("date_part", args)
-	if !ok {
-		return nil, errNotFoldable(call, "field", tString, args[0])
+	if args[0].Const == nil {
+		return nil, errNotConstant("date_part", "field", tString)
 	}
 	t := args[1].Type
+	if args[0].Const.IsNull(0) { // of nothing a part that is not known
+		return &Bound{Args: argTypes(args), Result: tDouble, Nullable: true, Nulls: NullAware, Kernel: func(c *Ctx, _ []*vector, out *vector) { c.Each(out.SetNull) }}, nil
+	}
+	call := callText("date_part", args)
+	name, ok := constString(args[0])
+	if !ok {
+		return nil, errInputType(call, 0, quoteType(tString), args[0])
+	}
 	var x extractField
 	known := false
 	switch {

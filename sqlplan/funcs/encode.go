@@ -69,11 +69,13 @@ func appendUnbase64(b, s []byte) []byte {
 
 func validBase64(s []byte) bool {
 	n, pad := 0, 0
-	for _, c := range s {
+	for i, c := range s {
 		switch {
 		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
 		case c == '=':
-			pad++
+			if pad++; pad == 1 && n%4 == 2 && (i+1 == len(s) || s[i+1] != '=') {
+				return false // the second one stands right behind
+			}
 		case pad > 0 || strings.IndexByte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", c) < 0:
 			return false
 		default:
@@ -87,7 +89,13 @@ func toBinary(name string, try bool) *Function {
 	return define(name, "string", name+"(str[, fmt])", "Bytes of a text in a format: hex (default), utf-8 or base64.", signature{
 		params: []param{pString, pString}, min: 1, result: tBinary, canFail: true, try: try,
 		check: func(_ *Session, call string, args []Arg) error {
-			if len(args) < 2 || args[1].Const == nil || args[1].Const.IsNull(0) {
+			if len(args) < 2 {
+				return nil
+			}
+			if args[1].Const == nil {
+				return errNotFoldable(call, "fmt", tString, args[1])
+			}
+			if try || args[1].Const.IsNull(0) {
 				return nil
 			}
 			f, _ := constString(args[1])
@@ -112,8 +120,10 @@ func toBinary(name string, try bool) *Function {
 					if ok = validBase64(s); ok {
 						r = appendUnbase64(b, s)
 					}
-				default:
+				case "utf8", "utf-8":
 					r = append(b, s...)
+				default:
+					ok = false // of try_to_binary
 				}
 				if !ok {
 					c.Fail(out, i, NewError("CONVERSION_INVALID_INPUT", "The value "+quoteSQL(string(s))+" ("+quoteSQL(f)+") cannot be converted to \"BINARY\" because it is malformed. Correct the value as per the syntax, or change its format. Use `try_to_binary` to tolerate malformed input and return NULL instead.",

@@ -152,6 +152,13 @@ func errNotFoldable(call, input string, t schema.Type, a Arg) *Error {
 		map[string]string{"inputName": "`" + input + "`", "inputType": quoteType(t), "inputExpr": `"` + a.Text + `"`})
 }
 
+// errNotConstant is errNotFoldable of functions that say so before they look at
+// types.
+func errNotConstant(function, param string, t schema.Type) *Error {
+	return NewError("NON_FOLDABLE_ARGUMENT", "The function `"+function+"` requires the parameter `"+param+"` to be a foldable expression of the type "+quoteType(t)+
+		", but the actual argument is a non-foldable.", map[string]string{"funcName": "`" + function + "`", "paramName": "`" + param + "`", "paramType": quoteType(t)})
+}
+
 func errValueRange(call, name, valueRange, current string) *Error {
 	return errMismatch("VALUE_OUT_OF_RANGE", call, "The `"+name+"` must be between "+valueRange+" (current value = "+current+").",
 		map[string]string{"exprName": "`" + name + "`", "valueRange": valueRange, "currentValue": current})

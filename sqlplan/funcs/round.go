@@ -226,6 +226,9 @@ func ceilFunction(name string, up bool) *Function {
 		if !ok {
 			return nil, errInputType(callText(name, args), 0, pNumeric.want, args[0])
 		}
+		if len(args) == 2 && (args[1].Const == nil || args[1].Const.IsNull(0) || args[1].Type.Kind == schema.String) {
+			return nil, errNotConstant(name, "scale", tInt)
+		}
 		d, err := roundScale(name, args)
 		if err != nil {
 			return nil, err
@@ -244,7 +247,7 @@ func ceilFunction(name string, up bool) *Function {
 					b.Args[0] = schema.DecimalOf(14, 7)
 				}
 			} else {
-				b.Args[0] = decimalForArg(Arg{Type: t, Const: args[0].Const, Literal: args[0].Literal})
+				b.Args[0] = decimalFor(t)
 			}
 			b.Result = roundedType(b.Args[0], d)
 			b.Kernel = ceilDecimal(b.Args[0], b.Result, d, up)

@@ -67,7 +67,7 @@ func luhn(s []byte) bool {
 
 func maskFunction() *Function {
 	return define("mask", "string", "mask(input[, upperChar, lowerChar, digitChar, otherChar])", "The string with its characters replaced by kind; NULL keeps a kind.", signature{
-		params: []param{pString, pString, pString, pString, pString}, min: 1, result: tString, nulls: NullAware,
+		params: []param{pString, pString, pString, pString, pString}, min: 1, result: tString, nulls: NullAware, check: checkMask,
 		kernel: func(c *Ctx, args []*vector, out *vector) {
 			c.appendRows(out, func(i int, b []byte) []byte {
 				if args[0].IsNull(i) {
@@ -85,6 +85,26 @@ func maskFunction() *Function {
 			})
 		},
 	}).example("SELECT mask('AbCD123-@$#')", "XxXXnnn-@$#")
+}
+
+// checkMask refuses what is no text, and what does not replace a character by
+// one constant character.
+func checkMask(_ *Session, call string, args []Arg) error {
+	for i, a := range args {
+		if a.Type.Kind != schema.String && a.Type.Kind != schema.Void {
+			return errInputType(call, i, quoteType(tString), a)
+		}
+	}
+	for i, a := range args[1:] {
+		name := [...]string{"upperChar", "lowerChar", "digitChar", "otherChar"}[i]
+		switch {
+		case a.Const == nil:
+			return errNotFoldable(call, name, tString, a)
+		case !a.Const.IsNull(0) && utf8.RuneCount(a.Const.Str(0)) != 1:
+			return errMismatch("INPUT_SIZE_NOT_ONE", call, "Length of "+name+" should be 1.", map[string]string{"exprName": name})
+		}
+	}
+	return nil
 }
 
 func appendMasked(b, s []byte, with [4][]byte) []byte {

@@ -27,13 +27,19 @@ func bindTimeArithmetic(s *Session, op arithOp, l, r Arg) (*Bound, error) {
 	lt, rt := l.Type, r.Type
 	t := timeCall{s, op, "(" + l.Text + " " + op.symbol + " " + r.Text + ")", l, r}
 	b := &Bound{Nullable: l.Nullable || r.Nullable, CanFail: true}
-	if op.name == "+" && isInterval(lt) && (isTemporal(rt) || rt.Kind == schema.String) {
+	if op.name == "+" && isInterval(lt) && !isInterval(rt) && rt.Kind != schema.Void {
+		inner, err := bindTimeArithmetic(s, op, r, l)
+		return swapArgs(inner), err
+	}
+	if op.name == "+" && lt.Kind == schema.Void && isTemporal(rt) {
 		inner, err := bindTimeArithmetic(s, op, r, l)
 		return swapArgs(inner), err
 	}
 	switch {
 	case op.name == "*" && isInterval(rt) && !isInterval(lt):
 		return swapArgs(bindIntervalScale(op, b, r, l)), nil
+	case op.name == "/" && lt.Kind == schema.Void && isInterval(rt):
+		return nil, errDiffTypes(t.text, lt, rt)
 	case (op.name == "*" || op.name == "/") && isInterval(lt):
 		if !rt.IsNumeric() && rt.Kind != schema.String && rt.Kind != schema.Void {
 			return nil, errDiffTypes(t.text, lt, rt)
@@ -45,18 +51,32 @@ func bindTimeArithmetic(s *Session, op arithOp, l, r Arg) (*Bound, error) {
 		return nil, nil
 	case isInterval(lt) || isInterval(rt):
 		return bindIntervalSum(t, b)
+	case isTemporal(lt) && rt.Kind == schema.Void && op.name == "+":
+		return bindTimePlusNull(b, lt), nil
 	case lt.Kind == schema.Date && op.name == "+" && rt.Kind == schema.Date,
 		lt.Kind == schema.Date && !isTemporal(rt) && op.name == "+":
 		return bindDatePlus(t, b)
 	case rt.Kind == schema.Date && op.name == "+" && lt.IsNumeric():
 		inner, err := bindDatePlus(t.swapped(), b)
 		return swapArgs(inner), err
-	case lt.Kind == schema.Date && !isTemporal(rt) && rt.Kind != schema.String:
+	case rt.Kind == schema.Date && op.name == "+" && lt.Kind == schema.String:
+		return nil, errInputType(t.text, 1, pDateInt.want, r)
+	case lt.Kind == schema.Date && !isTemporal(rt) && rt.Kind != schema.String && rt.Kind != schema.Void:
 		return bindDatePlus(t, b)
 	case op.name == "-" && (isTemporal(lt) || isTemporal(rt)):
 		return bindTimeDifference(t, b)
 	}
 	return nil, nil
+}
+
+// bindTimePlusNull is the unknown time that is an unknown interval away.
+func bindTimePlusNull(b *Bound, t schema.Type) *Bound {
+	if t.Kind == schema.Date {
+		t = tTime
+	}
+	b.Args, b.Result, b.CanFail = []schema.Type{t, tVoid}, t, false
+	b.Kernel = func(*Ctx, []*vector, *vector) {}
+	return b
 }
 
 // swapArgs turns a bound call around.
@@ -93,14 +113,19 @@ func bindDatePlus(t timeCall, b *Bound) (*Bound, error) {
 // bindTimeDifference is the difference of dates or timestamps.
 func bindTimeDifference(call timeCall, b *Bound) (*Bound, error) {
 	lt, rt := call.l.Type, call.r.Type
-	if lt.Kind == schema.Void || rt.Kind == schema.Void || lt.Kind == schema.String || rt.Kind == schema.String {
-		if !isTemporal(lt) {
-			lt = rt
+	for k, t := range [2]*schema.Type{&lt, &rt} {
+		if other := [2]schema.Type{rt, lt}[k]; t.Kind == schema.Void || t.Kind == schema.String && call.s.ANSI {
+			*t = other
 		}
-		rt = lt
 	}
-	if !isTemporal(lt) || !isTemporal(rt) {
-		return nil, errDiffTypes(call.text, lt, rt)
+	for k, a := range [2]Arg{call.l, call.r} {
+		if t := [2]schema.Type{lt, rt}[k]; !isTemporal(t) {
+			want := pInstant.want
+			if lt.Kind == schema.Date || rt.Kind == schema.Date {
+				want = pDate.want
+			}
+			return nil, errInputType(call.text, k, want, a)
+		}
 	}
 	b.CanFail = false
 	if lt.Kind == schema.Date && rt.Kind == schema.Date {
@@ -134,6 +159,9 @@ func bindTimeDifference(call timeCall, b *Bound) (*Bound, error) {
 	return b, nil
 }
 
+// wantInstant is what an interval may be added to.
+const wantInstant = `"(TIMESTAMP OR TIMESTAMP WITHOUT TIME ZONE)"`
+
 // bindIntervalSum is interval ± interval, or a point in time ± interval.
 func bindIntervalSum(t timeCall, b *Bound) (*Bound, error) {
 	s, lt, rt := t.s, t.l.Type, t.r.Type
@@ -153,10 +181,12 @@ func bindIntervalSum(t timeCall, b *Bound) (*Bound, error) {
 	}
 	result, at := lt, lt
 	switch {
+	case !isTemporal(lt) && rt.Kind == schema.YearMonthInterval:
+		return nil, errDiffTypes(t.text, lt, rt)
 	case lt.Kind == schema.String:
 		at, result = tTime, tString
 	case !isTemporal(lt):
-		return nil, errDiffTypes(t.text, lt, rt)
+		return nil, errInputType(t.text, 0, wantInstant, t.l)
 	case lt.Kind == schema.Date && rt.Kind == schema.DayTimeInterval && rt.To != schema.Day:
 		at, result = tTime, tTime
 	}
@@ -231,8 +261,11 @@ func shiftTime(s *Session, at, interval schema.Type, sign int64) Kernel {
 
 func bindIntervals(call timeCall, b *Bound, lt, rt schema.Type) (*Bound, error) {
 	if lt.Kind != rt.Kind {
-		if isInterval(lt) && isInterval(rt) {
-			return nil, errInputType(call.text, 1, quoteType(typ(lt.Kind)), call.r)
+		switch {
+		case rt.Kind == schema.DayTimeInterval || rt.Kind == schema.CalendarInterval:
+			return nil, errInputType(call.text, 0, wantInstant, call.l)
+		case call.op.name == "+" && lt.Kind != schema.YearMonthInterval:
+			return nil, errInputType(call.text, 0, wantInstant, call.r)
 		}
 		return nil, errDiffTypes(call.text, lt, rt)
 	}
@@ -310,7 +343,9 @@ func bindIntervalScale(op arithOp, b *Bound, l, r Arg) *Bound {
 				return
 			}
 			if t.Kind == schema.CalendarInterval {
-				scaleCalendar(args[0], out, i, numberAt(n, r), divide)
+				if !scaleCalendar(args[0], out, i, numberAt(n, r), divide) {
+					c.Fail(out, i, errIntervalOverflow(op.try))
+				}
 				return
 			}
 			v, ok := scaleInterval(intAt(args[0], i), n, r, divide)
@@ -344,7 +379,7 @@ func scaleInterval(x int64, n *vector, r int, divide bool) (int64, bool) {
 		if divide {
 			f = float64(x) / n.F64[r]
 		}
-		f = math.Floor(f + 0.5)
+		f = math.Round(f)
 		return int64(f), f >= -9.223372036854775e18 && f <= 9.223372036854775e18
 	case schema.Decimal:
 		if divide {
@@ -363,15 +398,23 @@ func scaleInterval(x int64, n *vector, r int, divide bool) (int64, bool) {
 	return w, ok && fits
 }
 
-func scaleCalendar(v, out *vector, i int, n float64, divide bool) {
+// scaleCalendar multiplies or divides the parts of an interval; of the days
+// what is left goes into the time.
+func scaleCalendar(v, out *vector, i int, n float64, divide bool) bool {
 	x := calendarAt(v, v.Row(i))
-	if divide {
-		n = 1 / n
+	scale := func(part float64) float64 {
+		if divide {
+			return part / n
+		}
+		return part * n
 	}
-	months := float64(x.Months) * n
-	days := float64(x.Days) * n
-	out.Children[0].I32[i], out.Children[1].I32[i] = int32(months), int32(days)
-	out.Children[2].I64[i] = int64(math.Round(float64(x.Micros)*n + (days-math.Trunc(days))*float64(text.MicrosPerDay)))
+	months, days := scale(float64(x.Months)), scale(float64(x.Days))
+	micros := math.Round(scale(float64(x.Micros)) + (days-math.Trunc(days))*float64(text.MicrosPerDay))
+	if !(math.Abs(months) < 1<<31) || !(math.Abs(days) < 1<<31) || !(math.Abs(micros) < 1<<63) {
+		return false
+	}
+	out.Children[0].I32[i], out.Children[1].I32[i], out.Children[2].I64[i] = int32(months), int32(days), int64(micros)
+	return true
 }
 
 func bindIntervalDiv(s *Session, op arithOp, b *Bound, lt, rt schema.Type) *Bound {

@@ -260,9 +260,14 @@ func (p *parser) variantPath() string {
 	}
 }
 
-// pathName writes one name of a path.
+// pathName writes one name of a path. Points in it part it into several, as in
+// Spark.
 func pathName(s string) string {
-	if plainName(s) {
+	plain := true
+	for part := range strings.SplitSeq(s, ".") {
+		plain = plain && part != "" && plainName(part)
+	}
+	if plain {
 		return "." + s
 	}
 	q := byte('\'')
