@@ -70,6 +70,19 @@ func (g *generator) compile(t *testing.T, sql string, opts sqlplan.Options) *sql
 	return p
 }
 
+// queryCount is PIPELINES_QUERIES, or n.
+func queryCount(t *testing.T, n uint64) uint64 {
+	s := os.Getenv("PIPELINES_QUERIES")
+	if s == "" {
+		return n
+	}
+	n, err := strconv.ParseUint(s, 10, 32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
 func texts(rows []tuple) []string {
 	var out []string
 	for _, r := range rows {
@@ -131,16 +144,8 @@ func (g *generator) inlined(name string) string {
 // TestRandom compares random queries with an evaluation row by row, under
 // several sizes of batches: 500, or as many as PIPELINES_QUERIES says.
 func TestRandom(t *testing.T) {
-	count := uint64(500)
-	if s := os.Getenv("PIPELINES_QUERIES"); s != "" {
-		n, err := strconv.ParseUint(s, 10, 32)
-		if err != nil {
-			t.Fatal(err)
-		}
-		count = n
-	}
 	out := queriesOut(t)
-	for seed := range count {
+	for seed := range queryCount(t, 500) {
 		g := newGenerator(seed)
 		q := g.query()
 		out(g, q)

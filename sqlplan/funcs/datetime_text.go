@@ -169,6 +169,14 @@ func parseFunction(name string, t schema.Type, try string, isTry bool) *Function
 				in = flat
 			}
 			cast(c, []*vector{in}, out)
+			if len(args) < 2 {
+				return
+			}
+			for i := range c.Rows { // a pattern that is NULL makes the row NULL
+				if args[1].IsNull(i) {
+					out.SetNull(i)
+				}
+			}
 		}
 		if len(args) == 2 {
 			b.Args = append(b.Args, tString)
