@@ -181,12 +181,12 @@ func (c evalCase) check(t *testing.T) bool {
 	return true
 }
 
-// TestEval runs each scalar function over drawn edge values: 12 draws of each,
+// TestEval runs each scalar function over drawn edge values: four draws of types for each, with four of rows,
 // or as many as PIPELINES_QUERIES says.
 func TestEval(t *testing.T) {
 	calls := 0
 	for fn := range funcs.Scalars() {
-		for seed := range queryCount(t, 12) {
+		for seed := range queryCount(t, 4) {
 			c := newEvalCase(fn, seed)
 			rng := rand.New(rand.NewPCG(seed, 3))
 			for range 4 {
