@@ -3,11 +3,9 @@ package flow
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"pipelines/runtime/checkpoint"
 	"pipelines/runtime/connector"
@@ -63,104 +61,37 @@ func (e *Execution) planEpoch(ctx context.Context) (*checkpoint.Intent, map[stri
 	return in, ledgers, nil
 }
 
-// runEpoch runs a planned epoch to its commit.
-func (e *Execution) runEpoch(ctx context.Context, in checkpoint.Intent) error {
-	start := e.o.Now()
-	if err := e.at(IntentAfter); err != nil {
-		return err
-	}
-	info := e.info(in)
-	ep, err := e.o.Sink.Begin(ctx, info)
-	if err != nil {
-		return fmt.Errorf("begin epoch %d of %s: %w", in.Epoch, e.o.Dataset, err)
-	}
-	e.epochIO = ep
-	if err := e.at(BeginAfter); err != nil {
-		return errors.Join(err, ep.Abort())
-	}
-	prog := Progress{Epoch: in.Epoch, Timestamp: time.UnixMicro(in.Now), From: in.From, To: in.To, NoData: in.NoData,
-		SourceRows: map[string]int64{}, Watermark: in.Evict}
-	token, err := e.fill(ctx, in, &prog)
-	if err != nil {
-		return errors.Join(err, ep.Abort())
-	}
-	prog.Run = e.o.Now().Sub(start)
-	chain, err := e.stage(in.Epoch)
-	if err != nil {
-		return errors.Join(err, ep.Abort())
-	}
-	if err := e.at(StateAfter); err != nil {
-		return errors.Join(err, ep.Abort())
-	}
-	prep := checkpoint.Prepared{
-		Epoch: in.Epoch, Token: token, EventTimes: e.marks.times, Heard: e.marks.heard, Rows: prog.OutputRows, Operators: e.meanings(), State: chain,
-	}
-	prep.Layouts = layouts(e.plan)
-	if len(e.plan.State()) > 0 {
-		prep.Mode = modeNames[e.o.Mode]
-	}
-	if s, ok := e.o.Sink.(connector.Stateful); ok {
-		prep.Sink = s.StateID()
-	}
-	if err := e.o.DB.WritePrepared(prep, e.sinkChanges()); err != nil {
-		return errors.Join(err, ep.Abort())
-	}
-	if err := e.state.prepared(chain); err != nil {
-		return err
-	}
-	if err := e.at(PreparedAfter); err != nil {
-		return err
-	}
-	commit := e.o.Now()
-	if err := e.o.Sink.Commit(ctx, info, token); err != nil {
-		return fmt.Errorf("commit epoch %d of %s: %w", in.Epoch, e.o.Dataset, err)
-	}
-	prog.Commit = e.o.Now().Sub(commit)
-	if err := e.at(CommitAfter); err != nil {
-		return err
-	}
-	e.advance(in)
-	if n := prog.Counters.Ahead; n > 0 {
-		e.note(fmt.Sprintf("epoch %d: %d rows are further ahead of the clock than max_future allows; they are kept and do not move the watermark", in.Epoch, n))
-	}
-	e.report(prog)
-	return nil
-}
-
 // fill reads the epoch's rows through the plan into the sink's epoch.
-func (e *Execution) fill(ctx context.Context, in checkpoint.Intent, prog *Progress) ([]byte, error) {
+func (e *Execution) fill(ctx context.Context, r *running) error {
+	in, prog := r.in, &r.prog
 	step := stream.Step{Epoch: in.Epoch, Now: in.Now, Late: in.Late, Evict: in.Evict, NoData: in.NoData}
 	e.output.Store(0)
 	if err := e.listStatic(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	step.Wide = e.wide()
 	if err := e.plan.Begin(step); err != nil { // inline tables emit here
-		return nil, fmt.Errorf("begin step: %w", err)
+		return fmt.Errorf("begin step: %w", err)
 	}
 	if err := e.readAll(ctx, in, prog); err != nil {
-		return nil, err
+		return err
 	}
 	if err := e.at(ReadAfter); err != nil {
-		return nil, err
+		return err
 	}
 	if err := e.plan.EndStep(); err != nil {
-		return nil, fmt.Errorf("end step: %w", err)
+		return fmt.Errorf("end step: %w", err)
 	}
 	if err := e.at(StepAfter); err != nil {
-		return nil, err
+		return err
 	}
 	e.marks.observe(e.plan.EventTimes(), in.Now)
 	prog.Counters = e.plan.Counters()
 	prog.OutputRows = e.output.Load()
-	token, err := e.epochIO.Prepare(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("stage epoch %d of %s: %w", in.Epoch, e.o.Dataset, err)
-	}
-	return token, e.at(StageAfter)
+	return nil
 }
 
-// advance notes that the epoch is committed.
+// advance notes that the epoch's step has ended: the next is planned from there.
 func (e *Execution) advance(in checkpoint.Intent) {
 	e.epoch = in.Epoch + 1
 	maps.Copy(e.offsets, in.To)

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"pipelines/runtime/budget"
 	"pipelines/runtime/checkpoint"
 	"pipelines/runtime/connector"
@@ -54,13 +56,16 @@ type Options struct {
 	TempDir   string
 	Now       func() time.Time
 	// OnEpoch is called after each committed epoch, OnNote with things that
-	// the user should know; both may be nil.
+	// the user should know, also at the same time; both may be nil.
 	OnEpoch func(Progress)
 	OnNote  func(string)
 	// Wait is called under Continuous after each epoch, and (idle) when there is
 	// nothing to do. It returns when it is time to plan again, or false to end;
 	// within, if not 0, is when something is due though nothing arrives.
 	Wait func(stop context.Context, idle bool, within time.Duration) bool
+	// Beside is how many bytes of state an epoch has to change for it to be
+	// committed beside the reading of the next; 0 is a megabyte.
+	Beside int
 	// At is called at each border of the epoch with its name (see Points); an
 	// error there ends the run as a crash would. It must be safe for concurrent
 	// use. Nil outside tests.
@@ -111,8 +116,9 @@ type Execution struct {
 	marks   watermarks
 	epoch   int64 // next epoch
 	marked  int64 // newest epoch whose mark is durable
-	epochIO connector.Epoch
-	output  atomic.Int64 // rows handed to the sink in the running epoch
+	now     *running
+	closing *errgroup.Group // the commit of the epoch before, nil for none
+	output  atomic.Int64    // rows handed to the sink in the running epoch
 	sum     Summary
 }
 
@@ -130,7 +136,7 @@ func New(o Options) (*Execution, error) {
 		Pool: o.Pool, Session: o.Session, Lanes: o.Lanes, Budget: o.Budget, TempDir: o.TempDir, Parallel: parallel,
 		Output: func(lane int, b *column.Batch) error {
 			e.output.Add(int64(b.Rows()))
-			return e.epochIO.Write(lane, b)
+			return e.now.write(lane, b)
 		},
 	}
 	plan, err := operator.Build(o.Plan, env)
@@ -167,6 +173,16 @@ func (e *Execution) run(ctx, stop context.Context) error {
 			return fmt.Errorf("list source %s: %w", id, err)
 		}
 	}
+	err := e.epochs(ctx, stop)
+	if err = errors.Join(err, e.settle()); err != nil {
+		return err
+	}
+	return e.writeMark(ctx)
+}
+
+// epochs runs epochs until the trigger is satisfied or stop ends; the last may
+// still be on its way to its commit.
+func (e *Execution) epochs(ctx, stop context.Context) error {
 	for stop.Err() == nil {
 		if err := e.at(PlanBefore); err != nil {
 			return err
@@ -176,22 +192,18 @@ func (e *Execution) run(ctx, stop context.Context) error {
 			return err
 		}
 		if in == nil {
+			if err := e.settle(); err != nil {
+				return err
+			}
 			if again, err := e.idle(ctx, stop); err != nil || !again {
-				return errors.Join(err, e.writeMark(ctx))
+				return err
 			}
 			continue
 		}
 		if err := e.at(PlanAfter); err != nil {
 			return err
 		}
-		if err := e.o.DB.WriteIntent(*in, ledgers); err != nil {
-			return err
-		}
-		e.marked = in.Epoch - 1
-		if err := e.forget(ctx, in.From); err != nil {
-			return err
-		}
-		if err := e.runEpoch(ctx, *in); err != nil {
+		if err := e.runNext(ctx, *in, ledgers); err != nil {
 			return err
 		}
 		if e.o.Trigger == Once && !e.marks.pending(e.o.Now().UnixMicro()) {
@@ -201,7 +213,7 @@ func (e *Execution) run(ctx, stop context.Context) error {
 			break
 		}
 	}
-	return e.writeMark(ctx)
+	return nil
 }
 
 // forget lets the sources give up what the durable mark covers.

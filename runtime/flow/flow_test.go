@@ -38,6 +38,8 @@ type rig struct {
 	lanes int
 	batch int
 	dedup bool // the flow remembers each row
+	// beside commits each epoch beside the next.
+	beside bool
 	// perEpoch is the number of rows an epoch, 0: 100.
 	perEpoch int64
 	// twice says that the plan scans the source a second time; shared is the
@@ -108,8 +110,12 @@ func (r *rig) run(at func(string) error) (Summary, error) {
 	sink := table.NewSink(table.SinkOptions{
 		Table: tb, Format: parquet.New(), Extension: ".parquet", Schema: testSchema, Location: time.UTC, Pool: pool, At: at,
 	})
+	beside := 0
+	if r.beside {
+		beside = 1
+	}
 	e, err := New(Options{
-		Dataset: "t", Flow: "f", Plan: r.plan(), Session: &funcs.Session{ANSI: true, Location: time.UTC},
+		Dataset: "t", Flow: "f", Plan: r.plan(), Beside: beside, Session: &funcs.Session{ANSI: true, Location: time.UTC},
 		Streams: map[string]connector.Source{"gen": gen}, Sink: sink, DB: db, Lanes: r.lanes, Pool: pool,
 		BatchRows: r.batch, Now: time.Now, At: at,
 	})

@@ -37,9 +37,8 @@ type merging struct {
 
 var errStopped = errors.New("stopped")
 
-// stage writes what the step changed in each stateful operator, synced, and
-// returns the chain that holds it.
-func (e *Execution) stage(epoch int64) ([]state.Ref, error) {
+// collect copies what the step changed in each stateful operator.
+func (e *Execution) collect() error {
 	s := &e.state
 	s.changes.Reset()
 	for _, h := range e.plan.State() {
@@ -48,9 +47,15 @@ func (e *Execution) stage(epoch int64) ([]state.Ref, error) {
 			s.changes.Scope(id, state.Scope{InKey: x.InKey, At: x.At, Passed: x.Passed})
 		}
 		if err := h.Changes(s.changes.Operator(id).Add); err != nil {
-			return nil, fmt.Errorf("state of flow %s: %w", e.o.Flow, err)
+			return fmt.Errorf("state of flow %s: %w", e.o.Flow, err)
 		}
 	}
+	return nil
+}
+
+// stage writes what was collected, synced, and returns the chain that holds it.
+func (e *Execution) stage(epoch int64) ([]state.Ref, error) {
+	s := &e.state
 	chain, err := s.merged(false)
 	if err != nil {
 		return nil, fmt.Errorf("state of flow %s: %w", e.o.Flow, err)

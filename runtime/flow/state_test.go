@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"pipelines/runtime/checkpoint"
@@ -14,40 +15,45 @@ import (
 // TestStateCrashAnywhere crashes a flow with state at every border, a second
 // time while it recovers, and compares the state with the rows.
 func TestStateCrashAnywhere(t *testing.T) {
-	for n := 1; ; n++ {
-		r := newRig(t, 650)
-		r.dedup = true
-		count, crashed := 0, false
-		_, err := r.run(func(string) error {
-			if count++; count == n {
-				crashed = true
-				return errCrash
-			}
-			return nil
-		})
-		if err != nil && !errors.Is(err, errCrash) {
-			t.Fatal(err)
-		}
-		double := 0
-		if _, err := r.run(func(string) error {
-			if double++; double == n%7+1 {
-				return errCrash
-			}
-			return nil
-		}); err != nil && !errors.Is(err, errCrash) {
-			t.Fatal(err)
-		}
-		if _, err := r.run(nil); err != nil {
-			t.Fatal(err)
-		}
-		r.check()
-		if keys, files := r.state(); keys != 650 || files > 6 {
-			t.Fatalf("crash %d: %d keys in %d files", n, keys, files)
-		}
-		if !crashed {
-			return
+	for _, beside := range []bool{false, true} {
+		for n := 1; crashAt(t, n, beside); n++ {
 		}
 	}
+}
+
+// nth gives errCrash at the nth border and from then on: a process that is gone
+// does nothing any more.
+func nth(n int) (at func(string) error, crashed *atomic.Bool) {
+	count := new(atomic.Int64)
+	crashed = new(atomic.Bool)
+	return func(string) error {
+		if count.Add(1) >= int64(n) {
+			crashed.Store(true)
+			return errCrash
+		}
+		return nil
+	}, crashed
+}
+
+func crashAt(t *testing.T, n int, beside bool) bool {
+	r := newRig(t, 650)
+	r.dedup, r.beside = true, beside
+	at, crashed := nth(n)
+	if _, err := r.run(at); err != nil && !errors.Is(err, errCrash) {
+		t.Fatal(err)
+	}
+	at, _ = nth(n%7 + 1)
+	if _, err := r.run(at); err != nil && !errors.Is(err, errCrash) {
+		t.Fatal(err)
+	}
+	if _, err := r.run(nil); err != nil {
+		t.Fatal(err)
+	}
+	r.check()
+	if keys, files := r.state(); keys != 650 || files > 6 {
+		t.Fatalf("crash %d: %d keys in %d files", n, keys, files)
+	}
+	return crashed.Load()
 }
 
 // state counts the keys and files of the newest prepared epoch.
