@@ -43,15 +43,17 @@ func FitQuery(q *Query, text *diag.Text, f Fit) (*Query, diag.List) {
 	sel := &ast.Select{Pos: at, From: &ast.SubqueryRel{Pos: at, Query: q, RelTail: ast.RelTail{Alias: alias}}}
 	for i, field := range f.Target.Fields {
 		var x Expr = f.missing(at, field.Name)
+		source := schema.Of(schema.String)
 		if from[i] >= 0 {
 			x = columnNamed(at, alias.Columns[from[i]].Name)
 			var err *funcs.Error
+			source = f.Source.Fields[from[i]].Type
 			if x, err = f.stored(at, x, f.Source.Fields[from[i]].Type, field); err != nil {
 				list = append(list, diag.At(text, q.Range(), diag.Code(err.Class), err.Message))
 				continue
 			}
 		}
-		sel.Items = append(sel.Items, &ast.Alias{Pos: at, X: storeTo(at, x, field.Type), Names: []ast.Ident{{Pos: at, Name: field.Name, Quoted: true}}})
+		sel.Items = append(sel.Items, &ast.Alias{Pos: at, X: storeTo(at, x, source, field.Type), Names: []ast.Ident{{Pos: at, Name: field.Name, Quoted: true}}})
 	}
 	if list.HasErrors() {
 		return nil, list
@@ -67,7 +69,10 @@ func columnNamed(at ast.Pos, name string) Expr {
 func ValueNamed(name string, at diag.Range) Expr { return columnNamed(ast.Pos{Span: at}, name) }
 
 // storeTo is the cast of a value into a column.
-func storeTo(at ast.Pos, x Expr, t schema.Type) Expr {
+func storeTo(at ast.Pos, x Expr, from, t schema.Type) Expr {
+	if t.Kind == schema.String && t.Char && from.Kind != schema.String && from.Kind != schema.Void {
+		x = storeTo(at, x, from, schema.Of(schema.String))
+	}
 	if c, ok := castTo(at, x, t).(*ast.Cast); ok {
 		c.Store = true
 		return c

@@ -73,8 +73,7 @@ func (r *reader) fields(f *UserFunction, cols []ast.ColumnDef, class diag.Code, 
 
 // functionType is a type in the signature of a function: texts have no length.
 func (r *reader) functionType(t ast.TypeName) schema.Type {
-	out, list := bind.TypeOf(r.text, t)
-	r.errors = append(r.errors, list...)
+	out := r.typeOf(t)
 	if out.Kind == schema.String && out.Length > 0 {
 		r.fail(t.Span, "UNSUPPORTED_CHAR_OR_VARCHAR_AS_STRING", "The char/varchar type can't be used in the signature of a function. Use STRING.")
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"pipelines/sqlplan/funcs"
+	"pipelines/tables/schema"
 	"pipelines/tables/text"
 )
 
@@ -40,7 +41,8 @@ func NewSession(s Settings) (*Session, error) {
 		return nil, funcs.NewError("INVALID_CONF_VALUE.TIME_ZONE",
 			"The value '"+name+"' in the config \"spark.sql.session.timeZone\" is invalid. Cannot resolve the given timezone.", nil)
 	}
-	out.DDL = parseDDL
+	conf := funcs.Session{Conf: out.Conf}
+	out.DDL = func(ddl string) (schema.Type, *funcs.Error) { return parseDDL(&conf, ddl) }
 	return out.ForZone(loc), nil
 }
 

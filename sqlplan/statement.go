@@ -74,7 +74,8 @@ type Statement struct {
 	Type  *schema.Type
 	Inner *Statement // of EXPLAIN
 
-	// syntax is kept when a name of the statement is IDENTIFIER(expression).
+	// syntax is kept when the session decides what the statement says: a name
+	// is IDENTIFIER(expression), a type is TIMESTAMP.
 	syntax ast.Statement
 }
 
@@ -115,13 +116,13 @@ func ParseStatements(t *diag.Text) []Statement {
 	return out
 }
 
-// Named returns the statement with the names that IDENTIFIER(expression) stands
-// for; as it is when it has none.
-func (s *Statement) Named(text *diag.Text, cat Catalog, opts Options) *Statement {
+// In returns the statement as it is in a session: with the names that
+// IDENTIFIER(expression) stands for, and with its meaning of TIMESTAMP.
+func (s *Statement) In(text *diag.Text, cat Catalog, opts Options) *Statement {
 	if s.syntax == nil {
 		return s
 	}
-	r := reader{text: text, resolve: func(n ast.Name) ([]string, diag.List) {
+	r := reader{text: text, session: opts.session(), resolve: func(n ast.Name) ([]string, diag.List) {
 		return bind.New(text, cat, bind.Options{Session: opts.session(), Params: opts.Params}).Name(n)
 	}}
 	out := r.statement(s.syntax)
@@ -133,18 +134,30 @@ type reader struct {
 	text   *diag.Text
 	errors diag.List
 	// resolve finds the parts of IDENTIFIER(expression); nil while the script
-	// is read: dynamic then says that there was one.
+	// is read, as the session is: later then says that they are wanted.
 	resolve func(ast.Name) ([]string, diag.List)
-	dynamic bool
+	session *Session
+	later   bool
+}
+
+// typeOf reads a type.
+func (r *reader) typeOf(t ast.TypeName) schema.Type {
+	s := r.session
+	if s == nil {
+		s, r.later = &Session{}, r.later || ast.MentionsType(t, "timestamp")
+	}
+	out, list := bind.TypeIn(s, r.text, t)
+	r.errors = append(r.errors, list...)
+	return out
 }
 
 // statement reads one statement with its errors.
 func (r *reader) statement(st ast.Statement) Statement {
-	r.errors, r.dynamic = nil, false
+	r.errors, r.later = nil, false
 	s := r.read(st)
 	s.At = st.Range()
 	switch {
-	case r.dynamic:
+	case r.later && len(r.errors) == 0:
 		s.syntax = st
 	case len(r.errors) > 0:
 		s.Kind, s.Errors = BrokenStatement, r.errors
@@ -158,7 +171,7 @@ func (r *reader) parts(n ast.Name) []string {
 		return n.Strings()
 	}
 	if r.resolve == nil {
-		r.dynamic = true
+		r.later = true
 		return []string{"?"}
 	}
 	parts, list := r.resolve(n)
@@ -325,8 +338,7 @@ func (r *reader) columns(s *Statement, cols []ast.ColumnDef) {
 		if c.Generated != nil || c.Identity != nil {
 			r.fail(c.Span, "FEATURE_NOT_AVAILABLE", "generated columns are not available")
 		}
-		t, list := bind.TypeOf(r.text, c.Type)
-		r.errors = append(r.errors, list...)
+		t := r.typeOf(c.Type)
 		out.Fields = append(out.Fields, schema.Field{Name: c.Name.Name, Type: t, Nullable: !c.NotNull, Comment: c.Comment})
 		if c.Default != nil {
 			if s.Defaults == nil {
@@ -374,8 +386,7 @@ func (r *reader) declare(s *Statement, st *ast.Declare) {
 		s.Sets = append(s.Sets, VariableSet{Name: r.parts(n), Value: st.Default})
 	}
 	if st.Type != nil {
-		t, list := bind.TypeOf(r.text, *st.Type)
-		r.errors = append(r.errors, list...)
+		t := r.typeOf(*st.Type)
 		s.Type = &t
 	}
 }

@@ -74,7 +74,8 @@ func (r *run) defaultValues(ctx context.Context, m *memoryTable) (variable func(
 			continue
 		}
 		inner := &run{Session: r.Session, st: r.st, text: d.text, out: r.out}
-		v, f := inner.value(ctx, d.value, &field.Type)
+		typ := field.Type.WithoutLength()
+		v, f := inner.value(ctx, d.value, &typ)
 		if f != nil {
 			return nil, f
 		}

@@ -86,6 +86,9 @@ func (r *run) schemaOf(parts []string) (schema.Schema, *Failure) {
 	if v := r.names().view(parts); v != nil {
 		return r.schemaOfView(v), nil
 	}
+	if m := r.findTable(parts); m != nil {
+		return m.schema, nil
+	}
 	ans, err := r.names().Resolve(sqlplan.Request{Parts: parts})
 	if nf, ok := err.(*sqlplan.NotFound); ok { //nolint:errorlint // the contract gives it as it is
 		return schema.Schema{}, r.notFound(parts, nf)

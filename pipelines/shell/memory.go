@@ -65,11 +65,39 @@ func (m *memoryTable) Rows(b *column.Batch) {
 	m.rows += out.Len
 }
 
-// append adds the rows of another table of the same columns.
+// chars are the lengths of the columns of type CHAR, 0 for others; nil when
+// there is none.
+func (m *memoryTable) chars() (out []int) {
+	for i, f := range m.schema.Fields {
+		if !f.Type.Char {
+			continue
+		}
+		if out == nil {
+			out = make([]int, len(m.schema.Fields))
+		}
+		out[i] = f.Type.Length
+	}
+	return out
+}
+
+// append adds the rows of another table of the same columns. Values in memory
+// are texts without a length.
 func (m *memoryTable) append(o *memoryTable) {
+	for _, b := range o.batches {
+		for _, v := range b.Cols {
+			withoutLength(v)
+		}
+	}
 	m.batches = append(m.batches, o.batches...)
 	m.rows += o.rows
 	m.version++
+}
+
+func withoutLength(v *column.Vector) {
+	v.Type = v.Type.WithoutLength()
+	for _, c := range v.Children {
+		withoutLength(c)
+	}
 }
 
 func (m *memoryTable) clear() { m.batches, m.rows, m.version = nil, 0, m.version+1 }

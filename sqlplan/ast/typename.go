@@ -46,3 +46,21 @@ type Identity struct {
 	Start     string
 	Step      string
 }
+
+// MentionsType reports whether the type or a part of it has that name.
+func MentionsType(t TypeName, name string) bool {
+	if t.Name == name {
+		return true
+	}
+	for _, e := range t.Elem {
+		if MentionsType(e, name) {
+			return true
+		}
+	}
+	for _, f := range t.Fields {
+		if MentionsType(f.Type, name) {
+			return true
+		}
+	}
+	return false
+}

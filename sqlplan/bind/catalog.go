@@ -49,6 +49,9 @@ type Request struct {
 type Answer struct {
 	Relation *logical.Relation
 	View     *View
+	// Chars are the lengths of a relation's columns of type CHAR, 0 for others;
+	// nil when there is none.
+	Chars []int
 	// Metadata lists the fields of the hidden column _metadata, if any.
 	Metadata []schema.Field
 	// EventTime declares a watermark on a relation that is read as a stream.

@@ -49,7 +49,7 @@ func (b *Binder) starCols(s *ast.Star, sc *scope) ([]starCol, bool) {
 	at := b.at(s.Span)
 	var out []starCol
 	add := func(c col) {
-		out = append(out, starCol{bound{e: &logical.Column{At: at, Attr: c.attr}, text: c.attr.Name, name: c.attr.Name}, c.quals})
+		out = append(out, starCol{bound{e: &logical.Column{At: at, Attr: c.attr}, text: c.attr.Name, name: c.attr.Name, char: c.char}, c.quals})
 	}
 	if len(s.Qualifier) == 0 {
 		for _, c := range sc.visible() {

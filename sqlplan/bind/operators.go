@@ -23,6 +23,11 @@ func (b *Binder) binary(e *ast.Binary, v *env) (bound, bool) {
 	if !ok || !ok2 {
 		return bound{}, false
 	}
+	if l.char > 0 || r.char > 0 {
+		if l, r, ok = b.padded(e, l, r); !ok {
+			return bound{}, false
+		}
+	}
 	switch e.Op {
 	case ast.And, ast.Or:
 		return b.logic(e, l, r)
@@ -157,6 +162,9 @@ func (b *Binder) inList(e *ast.In, v *env) (bound, bool) {
 		return bound{}, false
 	}
 	all := append([]bound{x}, list...)
+	if x.char > 0 && !b.paddedList(e.Span, all) {
+		return bound{}, false
+	}
 	types := make([]schema.Type, len(all))
 	texts := make([]string, len(list))
 	for i, y := range all {
@@ -347,6 +355,7 @@ func (b *Binder) castExpr(e *ast.Cast, v *env) (bound, bool) {
 	if e.Store {
 		return b.storeCast(e.Span, x, t)
 	}
+	t = t.WithoutLength() // a cast to CHAR(n) or VARCHAR(n) is one to STRING
 	mode, word := logical.CastANSI, "CAST("
 	switch {
 	case e.Try:

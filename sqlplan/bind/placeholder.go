@@ -20,6 +20,8 @@ type bound struct {
 	alone string
 	// computed says that a literal was not written as one: CAST(1 AS INT).
 	computed bool
+	// char is the length of a column of type CHAR: comparisons ignore blanks.
+	char int
 }
 
 func (x bound) columnName() string {

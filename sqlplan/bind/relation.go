@@ -218,7 +218,11 @@ func (b *Binder) lookup(req Request, r diag.Range) (logical.Node, *scope) {
 	for i, f := range rel.Schema.Fields {
 		a := b.attr(f.Name, f.Type, f.Nullable)
 		n.Columns, n.Fields = append(n.Columns, a), append(n.Fields, i)
-		s.cols = append(s.cols, col{attr: a, quals: quals})
+		k := col{attr: a, quals: quals}
+		if ans.Chars != nil {
+			k.char = ans.Chars[i]
+		}
+		s.cols = append(s.cols, k)
 	}
 	if len(ans.Metadata) > 0 && rel.Schema.Index("_metadata") < 0 {
 		m := &metaSource{scan: n, fields: ans.Metadata, made: map[string]logical.Attr{}}

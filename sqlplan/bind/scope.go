@@ -38,6 +38,8 @@ type col struct {
 	unlisted bool
 	// merged are the two sides of a FULL JOIN key until it is computed.
 	merged []logical.Attr
+	// char is the length of a column of type CHAR.
+	char int
 	// meta is set for hidden file metadata: the scan that can give them.
 	meta *metaSource
 }

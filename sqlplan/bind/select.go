@@ -68,7 +68,9 @@ type item struct {
 }
 
 // col is the item as a column of what the SELECT gives.
-func (it item) col() col { return col{attr: it.attr, quals: it.quals, repeats: it.repeats} }
+func (it item) col() col {
+	return col{attr: it.attr, quals: it.quals, repeats: it.repeats, char: it.char}
+}
 
 // selectQuery binds a SELECT with what follows it.
 func (b *Binder) selectQuery(sel *ast.Select, tail *ast.Tail, up enclosing) (logical.Node, *scope) {

@@ -5,6 +5,7 @@ import (
 
 	"pipelines/spec/diag"
 	"pipelines/sqlplan/ast"
+	"pipelines/sqlplan/funcs"
 	"pipelines/tables/schema"
 )
 
@@ -17,7 +18,7 @@ var typeKinds = map[string]schema.Kind{
 
 // typeName resolves a type as written.
 func (b *Binder) typeName(t ast.TypeName) (schema.Type, bool) {
-	r := typeResolver{text: b.text, ntz: strings.EqualFold(b.session.Conf["spark.sql.timestampType"], "TIMESTAMP_NTZ")}
+	r := typeResolver{text: b.text, ntz: localTimestamps(b.session)}
 	out := r.resolve(t)
 	for _, x := range r.diags {
 		b.report(x)
@@ -30,6 +31,18 @@ func TypeOf(text *diag.Text, t ast.TypeName) (schema.Type, diag.List) {
 	r := typeResolver{text: text}
 	out := r.resolve(t)
 	return out, r.diags
+}
+
+// TypeIn resolves a type as written in text under a session's settings.
+func TypeIn(s *funcs.Session, text *diag.Text, t ast.TypeName) (schema.Type, diag.List) {
+	r := typeResolver{text: text, ntz: localTimestamps(s)}
+	out := r.resolve(t)
+	return out, r.diags
+}
+
+// localTimestamps reports whether TIMESTAMP means TIMESTAMP_NTZ.
+func localTimestamps(s *funcs.Session) bool {
+	return strings.EqualFold(s.Conf["spark.sql.timestampType"], "TIMESTAMP_NTZ")
 }
 
 type typeResolver struct {

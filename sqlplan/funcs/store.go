@@ -50,7 +50,7 @@ func BindStore(s *Session, arg Arg, to schema.Type) (*Bound, error) {
 		return nil, err
 	}
 	if to.Kind == schema.String && to.Length > 0 && arg.Type.Kind != schema.Void {
-		b.CanFail, b.Kernel = true, limited(arg.Type, to.Length, b.Kernel)
+		b.CanFail, b.Kernel = true, limited(arg.Type, to, b.Kernel)
 	}
 	cast := b.Kernel
 	b.Kernel = func(c *Ctx, args []*vector, out *vector) {
@@ -66,9 +66,11 @@ func BindStore(s *Session, arg Arg, to schema.Type) (*Bound, error) {
 }
 
 // limited keeps texts within the length of a CHAR(n) or VARCHAR(n) column:
-// blanks behind it are cut, other characters are an error.
-func limited(from schema.Type, n int, cast Kernel) Kernel {
-	if from.Kind != schema.String { // a number or a date has no blanks to cut
+// blanks behind it are cut, other characters are an error. CHAR(n) is filled up
+// with blanks.
+func limited(from, to schema.Type, cast Kernel) Kernel {
+	n := to.Length
+	if from.Kind != schema.String { // a number or a date has no blanks to cut; FitQuery makes it a text for CHAR
 		return func(c *Ctx, args []*vector, out *vector) {
 			cast(c, args, out)
 			c.live(out, func(i int) {
@@ -81,7 +83,8 @@ func limited(from schema.Type, n int, cast Kernel) Kernel {
 	return func(c *Ctx, args []*vector, out *vector) {
 		c.appendRows(out, func(i int, b []byte) []byte {
 			s := args[0].Str(i)
-			if more := utf8.RuneCount(s) - n; more > 0 {
+			more := utf8.RuneCount(s) - n
+			if more > 0 {
 				for ; more > 0 && s[len(s)-1] == ' '; more-- {
 					s = s[:len(s)-1]
 				}
@@ -90,7 +93,11 @@ func limited(from schema.Type, n int, cast Kernel) Kernel {
 					return b
 				}
 			}
-			return append(b, s...)
+			b = append(b, s...)
+			for ; to.Char && more < 0; more++ {
+				b = append(b, ' ')
+			}
+			return b
 		})
 	}
 }

@@ -146,3 +146,31 @@ func (t Type) IsFloat() bool { return t.Kind == Float32 || t.Kind == Float64 }
 
 // IsNested reports arrays, maps and structs.
 func (t Type) IsNested() bool { return t.Kind == Array || t.Kind == Map || t.Kind == Struct }
+
+// WithoutLength returns the type with STRING for CHAR(n) and VARCHAR(n), as
+// expressions have it: only columns of tables have lengths.
+func (t Type) WithoutLength() Type {
+	t.Length, t.Char = 0, false
+	part := func(p *Type) *Type {
+		if p == nil {
+			return nil
+		}
+		x := p.WithoutLength()
+		return &x
+	}
+	t.Key, t.Elem = part(t.Key), part(t.Elem)
+	if t.Fields != nil {
+		t.Fields = Schema{Fields: t.Fields}.WithoutLength().Fields
+	}
+	return t
+}
+
+// WithoutLength returns the schema with the types without lengths.
+func (s Schema) WithoutLength() Schema {
+	out := Schema{Fields: make([]Field, len(s.Fields))}
+	for i, f := range s.Fields {
+		f.Type = f.Type.WithoutLength()
+		out.Fields[i] = f
+	}
+	return out
+}
