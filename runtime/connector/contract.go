@@ -114,8 +114,9 @@ type Bounded interface {
 
 // Described is implemented by bounded relations that know more of their splits.
 type Described interface {
-	// Describe says what is known exactly of the splits that Whole returned.
-	Describe(splits []Split) []logical.FileFacts
+	// Describe says what is known exactly of the splits that Whole returned;
+	// nil if nothing is.
+	Describe(ctx context.Context, splits []Split) []logical.FileFacts
 }
 
 // Held is what a sink knows of earlier epochs.

@@ -53,7 +53,7 @@ func facts(ctx context.Context, tables map[string]connector.Bounded) logical.Fac
 		if err != nil { // it comes up again when the relation is read
 			return nil
 		}
-		return d.Describe(splits)
+		return d.Describe(ctx, splits)
 	}}
 }
 

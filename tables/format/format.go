@@ -27,6 +27,22 @@ type Format interface {
 	Create(w io.Writer, spec WriteSpec) (Writer, error)
 }
 
+// Describer is a Format whose files say something of their rows ahead of them.
+type Describer interface {
+	// Describe reads what a file says of itself; only the options and
+	// CaseSensitive matter of spec. The object is closed.
+	Describe(ctx context.Context, in Input, spec ReadSpec) (Description, error)
+}
+
+// Description is what a file says of itself.
+type Description struct {
+	Rows int64
+	// Column describes a column read as t, by its counts and bounds alone.
+	// NullCount is -1 when it is not known; Min and Max are values of the column, not only bounds of them, nil
+	// when they are not known or there is no value.
+	Column func(name string, t schema.Type) ColumnStats
+}
+
 // Input is one file to read. Name is its key or path (its extension selects
 // decompression); Object gives the bytes and is closed by the scanner.
 type Input struct {

@@ -145,7 +145,7 @@ func (w *Whole) Whole(ctx context.Context) ([]connector.Split, string, error) {
 }
 
 // Describe implements connector.Described.
-func (w *Whole) Describe(splits []connector.Split) []logical.FileFacts {
+func (w *Whole) Describe(_ context.Context, splits []connector.Split) []logical.FileFacts {
 	out := make([]logical.FileFacts, len(splits))
 	for i, sp := range splits {
 		l := sp.Data.(located)

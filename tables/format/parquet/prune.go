@@ -206,13 +206,7 @@ func (t *fileTerm) groupMayMatch(m *pqformat.ColumnMetaData, ordered bool) bool 
 	if t.op == format.IsNotNull || t.untrusted {
 		return true
 	}
-	lo, hi := st.MinValue, st.MaxValue
-	signed := m.Type == pqformat.Int32 || m.Type == pqformat.Int64
-	if lo == nil && hi == nil && signed && !t.unsigned() { // the old fields, right for signed integers only
-		lo, hi = st.Min, st.Max
-	} else if !ordered && !signed {
-		return true
-	}
+	lo, hi := t.statistics(m, ordered)
 	return t.mayMatch(lo, hi)
 }
 

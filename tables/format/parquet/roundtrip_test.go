@@ -68,6 +68,7 @@ func TestWriteRandom(t *testing.T) {
 		if d := cmp.Diff(want, got, allowPair); d != "" {
 			rt.Fatalf("our reader: %s: %s", s.DDL(), d)
 		}
+		checkDescribed(rt, s, data, want)
 		if v, b := pool.Live(); v != 0 || b != 0 {
 			rt.Fatalf("%d vectors, %d batches leak", v, b)
 		}
@@ -105,6 +106,7 @@ func TestReadRandom(t *testing.T) {
 		if d := cmp.Diff(rows, got, allowPair); d != "" {
 			rt.Fatalf("our reader: %s: %s", s.DDL(), d)
 		}
+		checkDescribed(rt, s, data, rows)
 		if v, b := pool.Live(); v != 0 || b != 0 {
 			rt.Fatalf("%d vectors, %d batches leak", v, b)
 		}
