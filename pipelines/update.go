@@ -40,7 +40,9 @@ type RunOptions struct {
 	Lanes int
 	// BatchRows is the greatest number of rows of a batch; 0: the default.
 	BatchRows int
-	Listener  event.Listener
+	// SpillEagerly makes keyed state leave memory without need, for tests.
+	SpillEagerly bool
+	Listener     event.Listener
 	// Out receives what console sinks write.
 	Out io.Writer
 	// At is called at each border of every epoch; see flow.Options.At.
@@ -185,6 +187,9 @@ func (u *update) locked(ctx, stop context.Context) (*Result, diag.List, error) {
 	defer u.endPass()
 	u.pool = column.NewPool()
 	u.budget = newBudget(u.p.spec.Memory, u.o.Lanes)
+	if u.o.SpillEagerly {
+		u.budget.Tighten()
+	}
 	u.result = Result{Update: u.id, Started: u.started}
 	if u.pass == 0 {
 		u.changed(event.Running, nil)

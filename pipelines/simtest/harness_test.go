@@ -44,6 +44,7 @@ type order struct {
 	Trigger     string
 	FullRefresh []string // with --cascade
 	Lanes, Rows int
+	Spill       bool // state leaves memory without need
 	// Point and Nth say at which border it kills itself; Wait makes it stand
 	// still there until its standard input ends instead.
 	Point string
@@ -75,7 +76,7 @@ func childMain(text string) int {
 		}
 		return syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	}
-	res, err := runIn(o.Dir, pipelines.RunOptions{Trigger: o.Trigger, FullRefresh: o.FullRefresh, Cascade: true, Lanes: o.Lanes, BatchRows: o.Rows, At: at})
+	res, err := runIn(o.Dir, pipelines.RunOptions{Trigger: o.Trigger, FullRefresh: o.FullRefresh, Cascade: true, Lanes: o.Lanes, BatchRows: o.Rows, SpillEagerly: o.Spill, At: at})
 	if err == nil {
 		err = failures(res)
 	}

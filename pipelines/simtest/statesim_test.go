@@ -19,6 +19,7 @@ import (
 type stateWorld struct {
 	t       *testing.T
 	r       *rand.Rand
+	spills  *rand.Rand // which runs have state leave memory
 	dir     string
 	root    *mnode
 	nodes   []*mnode
@@ -39,7 +40,7 @@ type stateWorld struct {
 }
 
 func newStateWorld(t *testing.T, seed uint64) *stateWorld {
-	w := &stateWorld{t: t, r: rand.New(rand.NewPCG(seed, 11)), dir: folder(t), evict: never, spread: []float64{0.5, 3, 12}[seed%3]}
+	w := &stateWorld{t: t, r: rand.New(rand.NewPCG(seed, 11)), spills: rand.New(rand.NewPCG(seed, 12)), dir: folder(t), evict: never, spread: []float64{0.5, 3, 12}[seed%3]}
 	sources := 1 + w.r.IntN(2)
 	w.files, w.limits = make([][][]mrow, sources), make([]int, sources)
 	for i := range w.limits {
@@ -303,8 +304,8 @@ func (w *stateWorld) round() {
 	for range w.r.IntN(5) {
 		w.some()
 	}
-	o := pipelines.RunOptions{Lanes: 1 + w.r.IntN(4), BatchRows: 1 + w.r.IntN(12)}
-	what := fmt.Sprintf("lanes %d batch %d", o.Lanes, o.BatchRows)
+	o := pipelines.RunOptions{Lanes: 1 + w.r.IntN(4), BatchRows: 1 + w.r.IntN(12), SpillEagerly: w.spills.IntN(2) == 0}
+	what := fmt.Sprintf("lanes %d batch %d spill %v", o.Lanes, o.BatchRows, o.SpillEagerly)
 	switch w.r.IntN(6) {
 	case 0, 1:
 		b := &bomb{n: 1 + w.r.IntN(40)}
@@ -312,7 +313,7 @@ func (w *stateWorld) round() {
 		what += " crash at " + b.point
 		w.follow(what, b.point == "")
 	case 2:
-		x := order{Dir: w.dir, Lanes: o.Lanes, Rows: o.BatchRows, Point: borders[w.r.IntN(len(borders))].point, Nth: 1 + w.r.IntN(3)}
+		x := order{Dir: w.dir, Lanes: o.Lanes, Rows: o.BatchRows, Spill: o.SpillEagerly, Point: borders[w.r.IntN(len(borders))].point, Nth: 1 + w.r.IntN(3)}
 		what += fmt.Sprintf(" kill at %s %d", x.Point, x.Nth)
 		w.follow(what, !child(w.t, x))
 	case 3:

@@ -16,6 +16,7 @@ type Budget struct {
 	live  map[*Reservation]struct{} // those that hold something
 	slots int
 	taken int
+	tight bool
 }
 
 // maxFloor is the most that a holder can always have.
@@ -25,6 +26,13 @@ const maxFloor = 1 << 20
 func New(bytes int64, slots int) *Budget {
 	return &Budget{limit: max(bytes, 0), live: map[*Reservation]struct{}{}, slots: max(slots, 1)}
 }
+
+// Tighten makes keyed state leave memory without need, for tests. Before the
+// budget is used.
+func (b *Budget) Tighten() { b.tight = true }
+
+// Tight says that Tighten was called.
+func (b *Budget) Tight() bool { return b != nil && b.tight }
 
 // Limit returns the bytes that can be lent, 0 for no bound.
 func (b *Budget) Limit() int64 {
@@ -101,7 +109,8 @@ func (r *Reservation) Held() int64 {
 // Resize asks for total bytes altogether. Less than is held, or the floor, is
 // always granted. More is refused when it is not there, or when it would be
 // more than the holder's even share and leave less than a quarter of the budget
-// for others; then nothing changes.
+// for others; then nothing changes. While more is lent than there is (see Owe),
+// what is held is refused too to those who have more than their even share.
 func (r *Reservation) Resize(total int64) bool {
 	if r == nil || r.b.limit == 0 {
 		return true
@@ -109,7 +118,7 @@ func (r *Reservation) Resize(total int64) bool {
 	b := r.b
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if total > r.held && total > b.Floor() {
+	if total > b.Floor() && (total > r.held || total == r.held && b.used > b.limit) {
 		holders := int64(len(b.live))
 		if _, ok := b.live[r]; !ok {
 			holders++
@@ -121,6 +130,27 @@ func (r *Reservation) Resize(total int64) bool {
 	}
 	r.setLocked(total)
 	return true
+}
+
+// Owe is Need for a holder that has given up all it could: half of its even
+// share it gets also where others have it, who are refused when they ask next.
+func (r *Reservation) Owe(total int64) error {
+	err := r.Need(total)
+	if err == nil {
+		return nil
+	}
+	b := r.b
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	holders := int64(len(b.live))
+	if _, ok := b.live[r]; !ok {
+		holders++
+	}
+	if total > b.limit/holders/2 {
+		return err
+	}
+	r.setLocked(total)
+	return nil
 }
 
 // Need asks for total bytes for a holder that cannot do with less; shares do

@@ -90,3 +90,17 @@ func TestConcurrent(t *testing.T) {
 		t.Fatal("something is lost")
 	}
 }
+
+func TestOwe(t *testing.T) {
+	b := New(1<<20, 1)
+	x, y := b.Reserve("join"), b.Reserve("sessions")
+	if !x.Resize(1<<20) || y.Resize(100<<10) {
+		t.Fatal("a sole holder may have all")
+	}
+	if y.Owe(300<<10) == nil || y.Owe(200<<10) != nil || y.Held() != 200<<10 {
+		t.Fatal("half of the even share is owed, no more")
+	}
+	if x.Resize(1<<20) || !x.Resize(800<<10) || !x.Resize(800<<10) {
+		t.Fatal("who has more than its share gives back what is owed")
+	}
+}

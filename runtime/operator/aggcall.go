@@ -90,6 +90,12 @@ func (a *aggCall) update(n int, vecs []*column.Vector, rows, groups []int32) err
 		if a.distinct.over.frozen() {
 			return a.distinct.spill(used, len(args), rows, groups)
 		}
+		if a.distinct.unseen != nil {
+			var err error
+			if rows, groups, err = a.distinct.unseen(args, rows, groups); err != nil {
+				return err
+			}
+		}
 		rows, groups = a.distinct.first(args, rows, groups)
 	}
 	a.take(n, used, rows, groups)
@@ -146,6 +152,10 @@ type distinctSet struct {
 	chain  *chains     // entries by group, kept only when groups can be removed
 	dirty  []madeEntry // since the last changelog, likewise
 	isMade column.Bits // entries in dirty that still exist
+	// unseen leaves out the rows whose arguments are not in memory but known; nil:
+	// all are in memory.
+	unseen func(args []*column.Vector, rows, groups []int32) ([]int32, []int32, error)
+	kb     keyBatch // of unseen
 }
 
 func newDistinctSet(args []logical.Expr) *distinctSet {

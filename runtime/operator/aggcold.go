@@ -1,123 +1,164 @@
 package operator
 
 import (
-	"pipelines/sqlplan/logical"
+	"pipelines/sqlplan/funcs"
 	"pipelines/tables/column"
 )
 
-// canFreeze says whether groups may leave memory: each is one entry, and not all
-// come out at each step.
+// canFreeze says whether groups may leave memory.
 func (s *aggState) canFreeze() bool {
-	if s.a.panes != nil || s.idle.ttl > 0 || s.info.Mode == logical.Complete || s.a.nkeys == 0 {
-		return false
-	}
-	for _, c := range s.a.calls {
-		if c.distinct != nil {
-			return false
-		}
-	}
-	return true
+	return s.a.nkeys > 0 && s.a.table.live() > 0 && !s.idle.unknown
 }
 
-func (s *aggState) bytes() int64 {
-	bits := len(s.alive) + len(s.marked) + len(s.log.dirty) + len(s.log.saved)
-	return s.a.bytes() + int64(8*bits+4*cap(s.log.list)+4*cap(s.touched)) + s.expiry.bytes() + s.cold.bytes()
+func (s *aggState) bytes() int64 { return s.loose() + s.cold.bytes() + s.values.bytes() }
+
+func (s *aggState) loose() int64 {
+	n := s.a.bytes() + int64(8*(len(s.alive)+len(s.marked))+4*cap(s.touched)) + s.log.bytes() + s.expiry.bytes() + s.idle.bytes()
+	for _, c := range s.a.calls {
+		if c.distinct != nil {
+			n += c.distinct.chain.bytes() + int64(8*cap(c.distinct.dirty))
+		}
+	}
+	if s.a.panes != nil {
+		n += s.a.panes.bytes()
+	}
+	return n
 }
 
 // check asks for what is held and puts all groups away when it is refused.
 func (s *aggState) check() error {
-	if !s.canFreeze() || s.a.table.live() == 0 {
+	if !s.canFreeze() {
 		return s.a.mem.must(s.bytes())
 	}
-	spill, err := s.a.mem.mayFreeze(s.bytes(), s.a.bytes())
-	if err != nil || !spill {
+	if err := s.cold.check(s, 0); err != nil {
 		return err
 	}
-	if s.restored {
-		s.index()
+	if len(s.values.runs) > coldRunsMax {
+		return s.values.tidy()
 	}
-	if err := s.freeze(); err != nil {
-		return err
+	return nil
+}
+
+// fold folds rows a few at a time, when groups of them have to come back.
+func (s *aggState) fold(n int, vecs []*column.Vector, rows []int32) error {
+	for len(rows) > 0 {
+		k, err := s.cold.back(&s.backing, vecs[:s.a.nkeys], rows)
+		if err != nil {
+			return err
+		}
+		if err := s.a.fold(n, vecs, rows[:k]); err != nil {
+			return err
+		}
+		rows = rows[k:]
 	}
-	if err := s.cold.tidy(); err != nil {
-		return err
+	return nil
+}
+
+func (s *aggState) prepareCold() {
+	s.cold = newCold(s.a.mem)
+	s.backing = backing{f: s, table: s.a.table, stored: func(e *coldEntry) []byte { return s.plainKey(e.key) }, take: s.takeBack}
+	if s.distinct {
+		s.prepareValues()
 	}
-	return s.a.mem.must(s.bytes())
+	if s.a.panes == nil {
+		return
+	}
+	s.backing.hash = func(kb *keyBatch, keys []*column.Vector, rows []int32) []uint64 {
+		p := s.a.panes
+		p.cols = append(append(p.cols[:0], keys[:p.at]...), keys[p.at+1:]...)
+		own := p.keys.hashKeys(&p.kb, p.cols, rows)
+		for k, h := range kb.hash {
+			if p.keys.single && p.cols[0].IsNull(int(rows[k])) {
+				own[k] = p.keys.nullHash()
+			}
+			own[k] = paneHash(own[k], h)
+		}
+		return own
+	}
+}
+
+// paneHash is the hash of the entry of a pane: those of one key stand together,
+// and each is found by itself.
+func paneHash(key, group uint64) uint64 { return key&^tombstone | group&tombstone }
+
+// entryHash is the hash of the entries of a group.
+func (s *aggState) entryHash(g int32) uint64 {
+	h := s.a.table.hashOf(g)
+	if p := s.a.panes; p != nil {
+		return paneHash(p.keys.hashOf(p.kid[g]), h)
+	}
+	return h
 }
 
 // freeze writes all groups to a run and empties the table.
 func (s *aggState) freeze() error {
-	t := s.a.table
+	if s.restored {
+		s.index()
+	}
 	var all []int32
-	for g := range int32(t.groups) {
+	for g := range int32(s.a.table.groups) {
 		if s.alive.Get(int(g)) {
 			all = append(all, g)
 		}
 	}
-	all = byHash(all, t.hashOf)
-	at := 0
-	err := s.cold.write(len(all), func() (e coldEntry, ok bool, err error) {
-		if at == len(all) {
-			return e, false, nil
-		}
-		g := all[at]
-		at++
+	err := s.freezeValues(all)
+	if err != nil {
+		return err
+	}
+	err = s.cold.freeze(all, s.entryHash, func(g int32) (e coldEntry) {
 		s.putGroup(&entryWriter{put: func(key, value []byte) { e.key, e.value = key, value }}, g)
-		e.hash, e.until, e.flags = t.hashOf(g), noExpiry, s.log.flags(g)
-		if s.expiry.listed.Get(int(g)) {
-			e.until = s.expiry.exact[g]
-		}
-		if s.info.Mode == logical.Update && s.marked.Get(int(g)) {
+		e.until, e.idle, e.flags = s.untilOf(g), s.idle.due(g), s.log.flags(g)
+		if s.marked.Get(int(g)) {
 			e.flags |= coldTouched
 		}
-		return e, true, nil
+		return e
 	})
 	if err != nil {
 		return err
 	}
-	*t = *newGroupTable(t.layout.types)
+	*s.a.table = *newGroupTable(s.a.table.layout.types)
 	for _, c := range s.a.calls {
 		c.reset()
+		if c.distinct != nil {
+			c.distinct.away()
+		}
+	}
+	if s.a.panes != nil {
+		s.a.panes.away()
 	}
 	s.alive, s.marked, s.touched, s.expiry = nil, nil, nil, timeIndex{}
 	s.log.away()
+	s.idle.away()
 	return nil
 }
 
-// thawFresh brings those of the groups that were just made back which are away.
-func (s *aggState) thawFresh() error {
-	fresh := s.a.table.fresh
-	if s.cold.kept == 0 || len(fresh) == 0 {
-		return nil
+// untilOf is the event time at which a group goes.
+func (s *aggState) untilOf(g int32) int64 {
+	if !s.expiry.listed.Get(int(g)) {
+		return noExpiry
+	}
+	return s.expiry.exact[g]
+}
+
+// takeBack makes a group of an entry.
+func (s *aggState) takeBack(e *coldEntry) error {
+	g, ok := s.a.table.restoreKey(s.plainKey(e.key))
+	at, value, whole := s.idle.cut(e.value)
+	if !ok || !whole || s.codec.decode(value) != nil {
+		return errState(s.info.ID)
 	}
 	s.grown()
-	for _, g := range fresh {
-		s.buf = s.groupKey(s.buf[:0], g)
-		e, ok, err := s.cold.take(s.a.table.hashOf(g), s.buf)
-		if err != nil {
-			return err
-		}
-		if !ok {
-			continue
-		}
-		_, value, whole := s.idle.cut(e.value)
-		if !whole || s.codec.decode(value) != nil {
-			return errState(s.info.ID)
-		}
-		s.load([]int32{g})
-		s.relog(g, e.flags)
+	s.alive.Set(int(g))
+	s.load([]int32{g})
+	s.idle.back(g, at)
+	s.log.back(g, e.flags)
+	if e.until != noExpiry {
+		s.expiry.add(e.until, g)
+	}
+	if s.a.panes != nil {
+		s.a.panes.enterGroup(g)
 	}
 	return nil
-}
-
-// relog tells the log what it knew about a group before it left memory.
-func (s *aggState) relog(g int32, flags byte) {
-	if flags&coldSaved != 0 {
-		s.log.save(g)
-	}
-	if flags&coldDirty != 0 {
-		s.log.touch(g)
-	}
 }
 
 // load sets the states of groups from the rows of the codec.
@@ -131,35 +172,6 @@ func (s *aggState) load(groups []int32) {
 		}
 		col += k
 	}
-}
-
-// thaw brings up to a batch of the groups back that want and only select.
-func (s *aggState) thaw(want func(r *coldRun) bool, only func(e coldEntry) bool) ([]int32, error) {
-	var entries Entries
-	var untils []int64
-	var flags []byte
-	err := s.cold.each(column.BatchRows, want, func(e coldEntry) (bool, error) {
-		if !only(e) {
-			return false, nil
-		}
-		entries.Add(e.key, e.value)
-		untils, flags = append(untils, e.until), append(flags, e.flags)
-		return true, nil
-	})
-	if err != nil || entries.Len() == 0 {
-		return nil, err
-	}
-	groups, err := s.loadAll(&entries)
-	if err != nil {
-		return nil, err
-	}
-	for i, g := range groups {
-		s.relog(g, flags[i])
-		if untils[i] != noExpiry {
-			s.expiry.add(untils[i], g)
-		}
-	}
-	return groups, nil
 }
 
 // loadAll makes groups of stored entries.
@@ -183,55 +195,152 @@ func (s *aggState) loadAll(e *Entries) ([]int32, error) {
 	return groups, nil
 }
 
-// emitCold emits the groups away from memory that this step has touched.
-func (s *aggState) emitCold() error {
-	for s.cold.kept > 0 {
-		groups, err := s.thaw(func(r *coldRun) bool { return r.touchedLeft > 0 }, func(e coldEntry) bool { return e.flags&coldTouched != 0 })
-		if err != nil || len(groups) == 0 {
-			return err
-		}
-		if err := s.a.emit(groups); err != nil {
-			return err
-		}
-		if err := s.check(); err != nil {
+// aside makes groups of entries that come out while they stay away, in a table of
+// their own.
+type aside struct {
+	s      *aggState
+	table  *groupTable
+	states []*funcs.States
+	groups []int32
+	bytes  int64
+	last   uint64 // hash
+}
+
+// full says whether there is enough to come out.
+func (x *aside) full() bool {
+	return len(x.groups) >= column.BatchRows || x.bytes > x.s.cold.quota()
+}
+
+// add takes the entry of a group.
+func (x *aside) add(e *coldEntry) error {
+	s := x.s
+	if x.full() && (s.a.panes == nil || x.last&^tombstone != e.hash&^tombstone) {
+		if err := x.flush(); err != nil {
 			return err
 		}
 	}
+	if x.table == nil {
+		x.table = newGroupTable(s.a.table.layout.types)
+		for _, c := range s.a.calls {
+			x.states = append(x.states, funcs.NewStates(c.fn.State))
+		}
+	}
+	g, ok := x.table.restoreKey(s.plainKey(e.key))
+	_, value, whole := s.idle.cut(e.value)
+	if !ok || !whole || s.codec.decode(value) != nil {
+		return errState(s.info.ID)
+	}
+	col := 0
+	for i, st := range x.states {
+		k := len(s.a.calls[i].fn.State)
+		st.Grow(x.table.groups)
+		st.Load(g, s.codec.cols[col:col+k], 0)
+		col += k
+	}
+	x.groups, x.bytes, x.last = append(x.groups, g), x.bytes+int64(len(e.key)+len(e.value)), e.hash
 	return nil
 }
 
-// expireCold emits, where the mode says so, and forgets the groups away from
-// memory whose time has passed.
-func (s *aggState) expireCold(w int64) error {
-	due := func(r *coldRun) bool { return r.first <= w }
-	over := func(e coldEntry) bool { return e.until <= w }
-	for s.cold.kept > 0 && s.info.Mode == logical.Append {
-		groups, err := s.thaw(due, over)
-		if err != nil || len(groups) == 0 {
-			return err
-		}
-		if err := s.a.emit(groups); err != nil {
-			return err
-		}
-		for _, g := range groups {
-			s.expiry.remove(g)
-		}
-		s.lapse(groups)
-		s.counts.Removed += int64(len(groups))
-	}
-	if s.info.Mode == logical.Append {
+// flush emits the groups.
+func (x *aside) flush() error {
+	if len(x.groups) == 0 {
 		return nil
 	}
-	return s.cold.each(-1, due, func(e coldEntry) (bool, error) {
-		if !over(e) {
+	a := x.s.a
+	table, panes := a.table, a.panes
+	a.table = x.table
+	x.swap()
+	var err error
+	if panes == nil {
+		err = a.emit(x.groups)
+	} else {
+		own := *panes
+		a.panes = &own
+		own.away()
+		own.restore(func(int32) bool { return true })
+		err = own.emit(x.s.late, x.s.evict)
+		a.panes = panes
+	}
+	x.swap()
+	a.table = table
+	*x = aside{s: x.s}
+	return err
+}
+
+// swap puts the states in the place of the operator's, and back.
+func (x *aside) swap() {
+	for i, c := range x.s.a.calls {
+		c.st, x.states[i] = x.states[i], c.st
+	}
+}
+
+// emitAway emits groups that are away: those of the step, or all.
+func (s *aggState) emitAway(all bool) error {
+	if s.cold.kept == 0 {
+		return nil
+	}
+	x := aside{s: s}
+	err := s.cold.each(-1, func(r *coldRun) bool { return all || r.touchedLeft > 0 }, func(e *coldEntry) (bool, error) {
+		if !all && e.flags&coldTouched == 0 {
 			return false, nil
 		}
-		s.counts.Removed++
-		if s.place.at >= 0 {
-			s.passed = w
-		} else if e.flags&coldSaved != 0 {
-			s.log.forget(e.key)
-		}
-		return true, nil
+		return false, x.add(e)
 	})
+	if err != nil {
+		return err
+	}
+	return x.flush()
+}
+
+// emitPanes emits the windows that are complete. A key has panes in memory and
+// away: all go away first, then come out key by key.
+func (s *aggState) emitPanes() error {
+	p := s.a.panes
+	if s.cold.kept == 0 {
+		return p.emit(s.late, s.evict)
+	}
+	if !p.due(s.late, s.evict) {
+		return nil
+	}
+	if s.a.table.live() > 0 {
+		if err := s.freeze(); err != nil {
+			return err
+		}
+		if err := s.cold.tidy(); err != nil {
+			return err
+		}
+	}
+	x := aside{s: s}
+	if err := s.cold.sweep(x.add); err != nil {
+		return err
+	}
+	return x.flush()
+}
+
+// dropAway forgets the groups that are away and due, and emits them if emit is set.
+func (s *aggState) dropAway(kind int, w int64, emit bool) error {
+	x := aside{s: s}
+	read := emit || kind == byIdle || s.place.at < 0
+	for s.cold.kept > 0 {
+		n, err := s.cold.due(kind, w, column.BatchRows, read, func(e *coldEntry) error {
+			switch {
+			case kind == byTime && s.place.at >= 0:
+				s.passed = w
+			case e.flags&coldSaved != 0:
+				s.log.forget(e.key)
+			}
+			if !emit {
+				return nil
+			}
+			return x.add(e)
+		})
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			break
+		}
+		s.counts.Removed += int64(n)
+	}
+	return x.flush()
 }

@@ -67,6 +67,7 @@ func (bd *builder) groupBy(n *logical.Aggregate, x *exchange, keys []int, with f
 		with(a)
 		spec.exprs, to = exprs, append(to, a)
 		if a.state != nil {
+			a.state.prepareCold()
 			x.add(a, a.state)
 		} else {
 			x.add(a, nil)
@@ -118,6 +119,7 @@ func (a *aggregate) reset() {
 func (a *aggregate) close() {
 	if a.state != nil {
 		a.state.cold.close()
+		a.state.values.close()
 	}
 	a.over.close()
 	for _, c := range a.calls {
@@ -138,6 +140,9 @@ func (a *aggregate) take(x *dealt) error {
 	if len(rows) == 0 {
 		return nil
 	}
+	if a.state != nil {
+		return a.state.fold(x.b.Len, x.vecs, rows)
+	}
 	return a.fold(x.b.Len, x.vecs, rows)
 }
 
@@ -150,11 +155,6 @@ func (a *aggregate) fold(n int, vecs []*column.Vector, rows []int32) error {
 	a.table.assign(vecs[:a.nkeys], rows, a.groups)
 	if a.panes != nil {
 		a.panes.note(vecs, rows, a.groups, a.table.fresh)
-	}
-	if a.state != nil {
-		if err := a.state.thawFresh(); err != nil {
-			return err
-		}
 	}
 	if err := a.update(n, vecs, rows, a.groups); err != nil {
 		return err

@@ -54,13 +54,13 @@ func (a *aggregate) spillColumns(exprs []logical.Expr) [][]logical.Attr {
 // groups are spilled too.
 func (a *aggregate) check() error {
 	a.seen++
-	if a.seen%8 != 0 {
+	if a.seen%8 != 0 && !a.p.env.Budget.Tight() {
 		return nil
 	}
-	total := a.bytes()
 	if a.state != nil {
 		return a.state.check()
 	}
+	total := a.bytes()
 	if a.panes != nil {
 		return a.mem.must(total)
 	}

@@ -3,7 +3,6 @@ package operator
 import (
 	"encoding/binary"
 	"errors"
-	"slices"
 
 	"pipelines/sqlplan/funcs"
 	"pipelines/sqlplan/logical"
@@ -40,6 +39,9 @@ type aggState struct {
 	restored bool
 	passed   int64 // since the last Changes
 	cold     cold
+	backing  backing
+	distinct bool // some call has sets
+	values   cold // of sets
 }
 
 func (bd *builder) aggregateState(a *aggregate) error {
@@ -55,7 +57,7 @@ func (bd *builder) aggregateState(a *aggregate) error {
 		var set *setCodec
 		if c.distinct != nil {
 			c.distinct.chain = &chains{}
-			set = newSetCodec(exprTypes(c.call.Args))
+			set, s.distinct = newSetCodec(exprTypes(c.call.Args)), true
 		}
 		s.sets = append(s.sets, set)
 	}
@@ -66,7 +68,7 @@ func (bd *builder) aggregateState(a *aggregate) error {
 			s.timeKey = i
 		}
 	}
-	if s.timeKey >= 0 && !slices.ContainsFunc(s.sets, func(c *setCodec) bool { return c != nil }) {
+	if s.timeKey >= 0 && !s.distinct {
 		s.place = a.table.layout.timePlace(s.timeKey)
 	}
 	s.cold = newCold(a.mem)
@@ -84,6 +86,7 @@ func (s *aggState) begin() {
 	s.idle.begin(s.a.p.step.Now)
 	s.counts = OperatorCount{}
 	s.begun()
+	s.cold.begin()
 	if s.restored {
 		s.index()
 	}
@@ -155,10 +158,7 @@ func (s *aggState) end() error {
 		s.alive.Set(0)
 		s.mark(0)
 	}
-	s.counts.Updated = int64(len(s.touched))
-	for _, r := range s.cold.runs {
-		s.counts.Updated += int64(r.touchedLeft)
-	}
+	s.counts.Updated = int64(len(s.touched) + s.cold.touched())
 	var err error
 	switch s.info.Mode {
 	case logical.Complete:
@@ -168,39 +168,58 @@ func (s *aggState) end() error {
 				all = append(all, g)
 			}
 		}
-		err = a.emit(all)
+		if err = a.emit(all); err == nil {
+			err = s.emitAway(true)
+		}
 	case logical.Update:
-		if err = a.emit(s.touched); err == nil && s.cold.kept > 0 {
-			s.begun()
-			err = s.emitCold()
+		if err = a.emit(s.touched); err == nil {
+			err = s.emitAway(false)
 		}
 	}
 	if err != nil {
 		return err
 	}
 	if s.expires() {
-		gone := s.expiry.expire(s.evict - s.lag())
-		switch {
-		case a.panes != nil:
-			err = a.panes.emit(s.late, s.evict)
-		case s.info.Mode == logical.Append:
-			err = a.emit(gone)
-		}
-		if err != nil {
+		if err := s.expire(s.evict - s.lag()); err != nil {
 			return err
 		}
-		s.lapse(gone)
-		s.counts.Removed = int64(len(gone))
-		if err := s.expireCold(s.evict - s.lag()); err != nil {
+	}
+	if s.idle.ttl > 0 {
+		if err := s.dropAway(byIdle, s.idle.now, false); err != nil {
 			return err
 		}
-		s.cold.lapse(s.evict - s.lag())
 	}
 	s.idle.expire(func(g int32) {
 		s.remove(g)
 		s.counts.Removed++
 	})
+	if s.idle.ttl > 0 {
+		return s.dropValues(byIdle, s.idle.now)
+	}
 	return nil
+}
+
+// expire emits, where the mode says so, and forgets the groups whose event time
+// is up to w.
+func (s *aggState) expire(w int64) error {
+	a, emit := s.a, s.info.Mode == logical.Append && s.a.panes == nil
+	if a.panes != nil {
+		if err := s.emitPanes(); err != nil {
+			return err
+		}
+	}
+	gone := s.expiry.expire(w)
+	if emit {
+		if err := a.emit(gone); err != nil {
+			return err
+		}
+	}
+	s.lapse(gone)
+	s.counts.Removed = int64(len(gone))
+	if err := s.dropAway(byTime, w, emit); err != nil {
+		return err
+	}
+	return s.dropValues(byTime, w)
 }
 
 // remove forgets a group.
@@ -356,7 +375,10 @@ func (s *aggState) Changes(put Put) error {
 		}
 		c.distinct.made(func(g, entry int32) { s.putSet(w, i, g, entry) })
 	}
-	return s.cold.changes(w)
+	if err := s.cold.changes(w); err != nil {
+		return err
+	}
+	return s.values.changes(w)
 }
 
 // Expiry says that a stored key holds the event time, if it is at one place.
@@ -382,6 +404,7 @@ func (s *aggState) Snapshot(put Put) {
 		}
 	}
 	s.cold.snapshot(w)
+	s.values.snapshot(w)
 }
 
 // Restore takes one stored entry.
@@ -423,7 +446,10 @@ func (s *aggState) Restore(key, value []byte) error {
 func (s *aggState) restoreAll(e *Entries) error {
 	for i := range e.Len() {
 		if k, _ := e.At(i); len(k) < 2 || k[1] != 0 || s.place.at >= 0 && s.place.null(k[2:]) {
-			return restoreEach(e, s.Restore) // sets, and groups without a time
+			if err := restoreEach(e, s.Restore); err != nil { // sets, and groups without a time
+				return err
+			}
+			return s.check()
 		}
 	}
 	groups, err := s.loadAll(e)
@@ -489,6 +515,9 @@ func (s *aggState) restoreSet(i int, key []byte, deleted bool) error {
 	}
 	if deleted {
 		return nil // goes with its group
+	}
+	if err := s.thawKey(key[w : w+int(n)]); err != nil {
+		return err
 	}
 	g, ok := s.restoreGroup(key[w : w+int(n)])
 	if !ok || s.sets[i].decode(key[w+int(n):]) != nil {

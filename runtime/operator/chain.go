@@ -48,3 +48,6 @@ func (c *chains) clear(key int32) {
 }
 
 func (c *chains) reset() { c.head, c.tail, c.next = c.head[:0], c.tail[:0], c.next[:0] }
+
+// bytes estimates the memory held.
+func (c *chains) bytes() int64 { return int64(4 * (cap(c.head) + cap(c.tail) + cap(c.next))) }

@@ -1,67 +1,45 @@
 package operator
 
 import (
-	"encoding/binary"
-	"fmt"
-	"hash/crc32"
 	"slices"
 
 	"pipelines/tables/column"
 )
 
-// cold holds the keys of a part of state that had to leave memory: runs of
-// stored entries in a temporary file each, in order of the hash of their key. A
-// key is in one place only: in memory, or in one run and not taken from it.
+// cold holds the part of an operator's keyed state that had to leave memory: runs
+// of stored entries in a temporary file each, in order of the hash of their
+// key. A key may have several entries (rows of a join, values of a set): all of
+// one hash. An entry is in one place only: in memory, or in one run and not
+// taken from it.
 //
 // A run is looked into by a filter and then by the first hash of its blocks; it
-// costs about two bytes of memory a key.
+// costs about two bytes of memory an entry. Entries that are due at a time are
+// listed in its file by that time, so that they are found without reading others
+// (colddue.go). Runs of like size are merged (coldmerge.go).
+//
+// All operators with state go by the same steps: check puts all keys away when
+// memory is refused; back brings those of a batch back before it is folded; due
+// hands out what goes by its time; each and sweep give entries in bulk.
 type cold struct {
 	mem  *memory
 	runs []*coldRun
 	kept int // entries
 	read coldReader
+	kb   keyBatch // scratch of back
+	key  []byte   // likewise
+	// times is scratch of due.
+	times   []byte
+	numbers []int32
 }
 
-// coldRun is one run. Its entries are numbered in order.
-type coldRun struct {
-	file   *spillFile
-	blocks []coldBlock
-	filter []uint64
-	taken  column.Bits // entries that are not here any more
-	// dirty entries are not in a checkpoint in this form, saved ones are in some
-	// form, touched ones were used in this step.
-	dirty, saved, touched column.Bits
-	dirtyLeft             int
-	touchedLeft           int
-	left                  int
-	first, last           int64 // times at which the first and the last entry go
-	fresh                 bool  // some entries are of this step
-}
-
-// coldReader reads blocks.
-type coldReader struct {
-	r       *coldRun // nil: nothing is read
-	block   int
-	gone    int64 // entries of earlier steps up to this time have gone
-	data    []byte
-	entries []coldEntry
-}
-
-// coldBlock is a block: where it is, its first hash and entry.
-type coldBlock struct {
-	at    int64
-	hash  uint64
-	entry int32
-	left  int32
-	size  int32
-	sum   uint32
-}
-
-// coldEntry is one entry. Slices are valid until another block is read.
+// coldEntry is one entry. Its key and value are in the form of the checkpoint.
+// Slices are valid until another block is read.
 type coldEntry struct {
 	hash       uint64
-	until      int64
+	until      int64 // event time at which it is due, or noExpiry
+	idle       int64 // wall time at which it is due, or noExpiry
 	key, value []byte
+	note       []byte // what the operator remembers until the step ends
 	flags      byte
 }
 
@@ -74,7 +52,33 @@ const (
 const (
 	coldBlockBytes = 2 << 10
 	coldRunsMax    = 12
+	// freezeShare is the part of the budget that keys take at least before they
+	// leave memory, unless nothing is left.
+	freezeShare = 16
+	// coldQuota is the part of the budget that keys of one batch may take when
+	// they come back, and leastQuota the least of it.
+	coldQuota  = 64
+	leastQuota = 8 << 10
 )
+
+// freezable is an operator whose keys can leave memory.
+type freezable interface {
+	bytes() int64 // all that it holds, what its cold holds included
+	loose() int64 // what it would give up
+	// freeze writes all keys to its cold and forgets them.
+	freeze() error
+}
+
+func newCold(mem *memory) cold { return cold{mem: mem} }
+
+func (c *cold) bytes() int64 {
+	n := int64(cap(c.read.data) + 112*cap(c.read.entries) + cap(c.times) + 4*cap(c.numbers))
+	for _, r := range c.runs {
+		n += int64(32*cap(r.blocks) + 8*cap(r.filter) + 8*(len(r.taken)+len(r.dirty)+len(r.saved)+len(r.touched)))
+		n += int64(24 * (cap(r.times[byTime]) + cap(r.times[byIdle])))
+	}
+	return n
+}
 
 // mayFreeze asks for total bytes and says whether the keys in memory, which take
 // loose bytes of them, shall leave it. A few keys stay as long as there is
@@ -82,7 +86,7 @@ const (
 func (m *memory) mayFreeze(total, loose int64) (bool, error) {
 	spill, err := m.mayExceed(total)
 	if err != nil || !spill {
-		return false, err
+		return m.tight(), err
 	}
 	if loose < m.p.env.Budget.Limit()/freezeShare && m.must(total) == nil {
 		return false, nil
@@ -90,231 +94,274 @@ func (m *memory) mayFreeze(total, loose int64) (bool, error) {
 	return true, nil
 }
 
-// freezeShare is the part of the budget that keys take at least before they
-// leave memory, unless nothing is left.
-const freezeShare = 16
+// tight says that keys leave memory without need: at every second chance.
+func (m *memory) tight() bool {
+	if !m.p.env.Budget.Tight() || m.p.env.TempDir == "" {
+		return false
+	}
+	m.chances++
+	return m.chances%2 == 1
+}
 
-func newCold(mem *memory) cold { return cold{mem: mem, read: coldReader{gone: nonePassed}} }
+// check asks for what an operator holds, and extra bytes, and puts all its keys
+// away when that is refused.
+func (c *cold) check(f freezable, extra int64) error {
+	spill, err := c.mem.mayFreeze(f.bytes()+extra, f.loose())
+	if err != nil || !spill {
+		return err
+	}
+	if err := f.freeze(); err != nil {
+		return err
+	}
+	if err := c.tidy(); err != nil {
+		return err
+	}
+	return c.mem.owe(f.bytes())
+}
 
-func (c *cold) bytes() int64 {
-	n := int64(cap(c.read.data) + 80*cap(c.read.entries))
+// freeze writes the entries of numbers, one of each, in order of their hash.
+func (c *cold) freeze(numbers []int32, hash func(g int32) uint64, entry func(g int32) coldEntry) error {
+	return c.write(len(numbers), func(put func(e *coldEntry) error) error {
+		for _, x := range byHash(numbers, hash) {
+			e := entry(x.g)
+			e.hash = x.hash
+			if err := put(&e); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// quota is how many bytes of keys may come back at once.
+func (c *cold) quota() int64 { return max(c.mem.p.env.Budget.Limit()/coldQuota, leastQuota) }
+
+// begin begins a step: nothing was touched in it.
+func (c *cold) begin() {
 	for _, r := range c.runs {
-		n += int64(32*cap(r.blocks) + 8*cap(r.filter) + 8*(len(r.taken)+len(r.dirty)+len(r.saved)+len(r.touched)))
+		if r.touchedLeft > 0 {
+			clear(r.touched)
+			r.touchedLeft = 0
+		}
+	}
+}
+
+// touched is the number of entries that were touched in this step.
+func (c *cold) touched() (n int) {
+	for _, r := range c.runs {
+		n += r.touchedLeft
 	}
 	return n
 }
 
-// coldWriter writes a run.
-type coldWriter struct {
-	r       *coldRun
-	block   []byte
-	pending []byte
-	at      int64
+// backing is how an operator takes keys back.
+type backing struct {
+	f     freezable
+	table *groupTable
+	// hash is the hash of entries, where it is not that of the table's keys: of
+	// the keys in kb. It may leave it as it is.
+	hash func(kb *keyBatch, keys []*column.Vector, rows []int32) []uint64
+	// whole says that all of a group in the table is in memory; nil: of each.
+	whole func(g int32) bool
+	// skip says that a row's key need not come back; nil: each has to.
+	skip func(keys []*column.Vector, r int) bool
+	// came tells of a group that is whole now; may be nil.
+	came func(g int32)
+	// stored is the key in an entry as the table stores it.
+	stored func(e *coldEntry) []byte
+	take   func(e *coldEntry) error
 }
 
-const coldFlush = 1 << 20
-
-// write adds a run of at most n entries, which next gives in order of their hash.
-func (c *cold) write(n int, next func() (coldEntry, bool, error)) error {
-	file, err := c.mem.file()
-	if err != nil {
-		return err
+// back brings the keys of the first rows of a batch back, of as many as memory
+// allows, and says how many rows that are.
+func (c *cold) back(b *backing, keys []*column.Vector, rows []int32) (int, error) {
+	if c.kept == 0 || len(rows) == 0 {
+		return len(rows), nil
 	}
-	words := (n + 63) >> 6 // at most
-	r := &coldRun{
-		file: file, filter: make([]uint64, max(1, (n*10+63)/64)), first: noExpiry, last: -noExpiry, fresh: true,
-		taken: make(column.Bits, words), dirty: make(column.Bits, words), saved: make(column.Bits, words), touched: make(column.Bits, words),
+	quota := c.quota()
+	if err := c.check(b.f, quota); err != nil {
+		return 0, err
 	}
-	w := coldWriter{r: r}
-	for {
-		e, ok, err := next()
+	t, got := b.table, int64(0)
+	c.kb.prepare(t.layout, keys, rows)
+	hash := c.kb.hash
+	if b.hash != nil {
+		hash = b.hash(&c.kb, keys, rows)
+	}
+	mine := func(e *coldEntry) bool { return string(b.stored(e)) == string(c.key) }
+	for k, r := range rows {
+		if b.skip != nil && b.skip(keys, int(r)) {
+			continue
+		}
+		null := t.single && keys[0].IsNull(int(r))
+		if null {
+			hash[k] = t.nullHash()
+		}
+		if g := t.group(&c.kb, k, null); g >= 0 && (b.whole == nil || b.whole(g)) {
+			continue
+		}
+		c.key = t.storedOf(c.key[:0], &c.kb, k, null)
+		size, err := c.size(hash[k], mine)
 		if err != nil {
-			return err
+			return 0, err
 		}
-		if !ok {
-			break
+		if got += size; k > 0 && size > 0 && got > quota {
+			return k, nil
 		}
-		if err := w.add(r.left, e); err != nil {
-			return err
+		if size > quota { // of the first row
+			if err := c.room(b.f, size); err != nil {
+				return 0, err
+			}
 		}
-		r.left++
+		if size > 0 {
+			if _, err := c.takeAll(hash[k], mine, b.take); err != nil {
+				return 0, err
+			}
+		}
+		if g := t.group(&c.kb, k, null); g >= 0 && b.came != nil {
+			b.came(g)
+		}
 	}
-	if err := w.end(); err != nil {
+	return len(rows), nil
+}
+
+// group is the group of key k of kb, or -1.
+func (t *groupTable) group(kb *keyBatch, k int, null bool) int32 {
+	if null {
+		return t.nullGroup
+	}
+	g, _, _ := t.probe(kb, k)
+	return g
+}
+
+// size is about what the entries of a key will take in memory.
+func (c *cold) size(hash uint64, mine func(e *coldEntry) bool) (n int64, err error) {
+	err = c.find(hash, func(e *coldEntry) (bool, bool, error) {
+		if mine(e) {
+			n += int64(len(e.key)+len(e.value)) + 64
+		}
+		return false, true, nil
+	})
+	return n, err
+}
+
+// room makes room for a large key.
+func (c *cold) room(f freezable, size int64) error {
+	if c.mem.fits(f.bytes() + size) {
+		return nil
+	}
+	if err := f.freeze(); err != nil {
 		return err
 	}
-	c.runs = append(c.runs, r)
-	c.kept += r.left
-	return nil
+	return c.mem.must(f.bytes() + size)
 }
 
-func (w *coldWriter) add(i int, e coldEntry) error {
-	r := w.r
-	if len(w.block) == 0 {
-		r.blocks = append(r.blocks, coldBlock{hash: e.hash, entry: int32(i)})
+// nullHash is the hash of the group of null, as hashOf gives it.
+func (t *groupTable) nullHash() uint64 {
+	if t.layout.stride > 0 {
+		return column.HashUint64(0, 0)
 	}
-	for k := range uint64(3) {
-		p := r.place(e.hash, k)
-		r.filter[p>>6] |= 1 << (p & 63)
-	}
-	r.first, r.last = min(r.first, e.until), max(r.last, e.until)
-	if e.flags&coldDirty != 0 {
-		r.dirty.Set(i)
-		r.dirtyLeft++
-	}
-	if e.flags&coldSaved != 0 {
-		r.saved.Set(i)
-	}
-	if e.flags&coldTouched != 0 {
-		r.touched.Set(i)
-		r.touchedLeft++
-	}
-	r.blocks[len(r.blocks)-1].left++
-	w.block = binary.LittleEndian.AppendUint64(w.block, e.hash)
-	w.block = binary.LittleEndian.AppendUint64(w.block, uint64(e.until))
-	w.block = appendLong(appendLong(w.block, e.key), e.value)
-	if len(w.block) < coldBlockBytes {
-		return nil
-	}
-	return w.flush()
+	return column.HashBytes(0, nil)
 }
 
-func (w *coldWriter) flush() error {
-	if len(w.block) == 0 {
-		return nil
-	}
-	b := &w.r.blocks[len(w.r.blocks)-1]
-	b.at, b.size, b.sum = w.at+int64(len(w.pending)), int32(len(w.block)), crc32.Checksum(w.block, castagnoli)
-	w.pending = append(w.pending, w.block...)
-	w.block = w.block[:0]
-	if len(w.pending) < coldFlush {
-		return nil
-	}
-	return w.out()
-}
-
-func (w *coldWriter) out() error {
-	if _, err := w.r.file.f.WriteAt(w.pending, w.at); err != nil {
-		return fmt.Errorf("%s: spill: %w", w.r.file.name, err)
-	}
-	w.at += int64(len(w.pending))
-	w.pending = w.pending[:0]
-	return nil
-}
-
-func (w *coldWriter) end() error {
-	if err := w.flush(); err != nil {
-		return err
-	}
-	return w.out()
-}
-
-// place is the bit of the filter that stands for a hash, of three.
-func (r *coldRun) place(hash, k uint64) uint64 {
-	return (hash ^ hash>>29 + k*(hash>>17|1)) % uint64(64*len(r.filter))
-}
-
-func (r *coldRun) may(hash uint64) bool {
-	for k := range uint64(3) {
-		if p := r.place(hash, k); r.filter[p>>6]>>(p&63)&1 == 0 {
-			return false
+// storedOf is storedKey of key k of kb.
+func (t *groupTable) storedOf(dst []byte, kb *keyBatch, k int, null bool) []byte {
+	if t.single {
+		if null {
+			return append(dst, 0)
 		}
+		dst = append(dst, 1)
 	}
-	return true
+	if s := t.layout.stride; s > 0 {
+		return appendWords(dst, kb.kw[k*s:k*s+s])
+	}
+	return append(dst, kb.kb[kb.ke[k]:kb.ke[k+1]]...)
 }
 
-// load reads block b of a run.
-func (x *coldReader) load(r *coldRun, b int) error {
-	if x.r == r && x.block == b {
-		return nil
-	}
-	x.r = nil
-	blk := r.blocks[b]
-	x.data = grow(x.data, int(blk.size))
-	if _, err := r.file.f.ReadAt(x.data, blk.at); err != nil {
-		return fmt.Errorf("%s: read spilled state: %w", r.file.name, err)
-	}
-	if crc32.Checksum(x.data, castagnoli) != blk.sum {
-		return fmt.Errorf("%s: read spilled state: %w", r.file.name, errSpill)
-	}
-	x.entries = x.entries[:0]
-	for rest := x.data; len(rest) > 0; {
-		if len(rest) < 16 {
-			return fmt.Errorf("%s: read spilled state: %w", r.file.name, errSpill)
-		}
-		e := coldEntry{hash: leUint64(rest), until: int64(leUint64(rest[8:]))}
-		var ok1, ok2 bool
-		e.key, rest, ok1 = cutLong(rest[16:])
-		e.value, rest, ok2 = cutLong(rest)
-		if !ok1 || !ok2 {
-			return fmt.Errorf("%s: read spilled state: %w", r.file.name, errSpill)
-		}
-		x.entries = append(x.entries, e)
-	}
-	x.r, x.block = r, b
-	return nil
-}
-
-// entry is entry i of the loaded block with its flags; ok is false when it was
-// taken or has gone.
-func (x *coldReader) entry(i int) (e coldEntry, number int, ok bool) {
-	r := x.r
-	e, number = x.entries[i], int(r.blocks[x.block].entry)+i
-	if r.dirty.Get(number) {
-		e.flags |= coldDirty
-	}
-	if r.saved.Get(number) {
-		e.flags |= coldSaved
-	}
-	if r.touched.Get(number) {
-		e.flags |= coldTouched
-	}
-	return e, number, !r.taken.Get(number) && (r.fresh || e.until > x.gone)
-}
-
-// take finds a key and takes it out; ok is false when it is not here.
+// take finds a key and takes it out; ok is false when it is not here. For keys of
+// one entry.
 func (c *cold) take(hash uint64, key []byte) (e coldEntry, ok bool, err error) {
+	err = c.find(hash, func(x *coldEntry) (take, more bool, err error) {
+		if string(x.key) != string(key) {
+			return false, true, nil
+		}
+		e, ok = *x, true
+		return true, false, nil
+	})
+	return e, ok, err
+}
+
+// has says whether a key is here.
+func (c *cold) has(hash uint64, key []byte) (ok bool, err error) {
+	err = c.find(hash, func(x *coldEntry) (take, more bool, err error) {
+		ok = string(x.key) == string(key)
+		return false, !ok, nil
+	})
+	return ok, err
+}
+
+// takeAll takes the entries of a key out, and says how many they were.
+func (c *cold) takeAll(hash uint64, mine func(e *coldEntry) bool, f func(e *coldEntry) error) (n int, err error) {
+	err = c.find(hash, func(e *coldEntry) (bool, bool, error) {
+		if !mine(e) {
+			return false, true, nil
+		}
+		n++
+		return true, true, f(e)
+	})
+	return n, err
+}
+
+// find calls f for the entries with the hash, and takes out what f says, until it
+// does not want more.
+func (c *cold) find(hash uint64, f func(e *coldEntry) (take, more bool, err error)) error {
 	for k := len(c.runs) - 1; k >= 0; k-- {
 		r := c.runs[k]
 		if r.left == 0 || !r.may(hash) {
 			continue
 		}
-		b, found := slices.BinarySearchFunc(r.blocks, hash, func(b coldBlock, h uint64) int {
-			switch {
-			case b.hash < h:
-				return -1
-			case b.hash > h:
-				return 1
-			}
-			return 0
-		})
-		if !found || b > 0 { // equal hashes may start in the block before
-			b--
-		}
-		for b = max(b, 0); b < len(r.blocks) && r.blocks[b].hash <= hash; b++ {
+		for b := r.first(hash); b < len(r.blocks) && r.blocks[b].hash <= hash; b++ {
 			if r.blocks[b].left == 0 {
 				continue
 			}
 			if err := c.read.load(r, b); err != nil {
-				return e, false, err
+				return err
 			}
 			for i := range c.read.entries {
-				if x := &c.read.entries[i]; x.hash != hash || string(x.key) != string(key) {
+				if c.read.entries[i].hash != hash {
 					continue
 				}
-				if e, number, ok := c.read.entry(i); ok {
-					c.drop(number)
-					return e, true, nil
+				e, number, ok := c.read.entry(i)
+				if !ok {
+					continue
+				}
+				take, more, err := f(&e)
+				if take {
+					c.drop(r, b, number)
+				}
+				if err != nil || !more {
+					return err
 				}
 			}
 		}
 	}
-	return e, false, nil
+	return nil
 }
 
-// drop takes an entry of the loaded block out.
-func (c *cold) drop(number int) {
-	r := c.read.r
-	r.blocks[c.read.block].left--
+// first is the first block that may hold a hash.
+func (r *coldRun) first(hash uint64) int {
+	b, _ := slices.BinarySearchFunc(r.blocks, hash, func(b coldBlock, h uint64) int {
+		if b.hash < h {
+			return -1
+		}
+		return 1
+	})
+	return max(b-1, 0) // equal hashes may start in the block before
+}
+
+// drop takes an entry of block b out.
+func (c *cold) drop(r *coldRun, b, number int) {
+	r.blocks[b].left--
 	r.taken.Set(number)
 	r.left--
 	c.kept--
@@ -328,10 +375,9 @@ func (c *cold) drop(number int) {
 
 // each calls f for the entries of the runs that want says; f says whether to
 // take the entry out. It stops after f has taken n.
-func (c *cold) each(n int, want func(r *coldRun) bool, f func(e coldEntry) (take bool, err error)) error {
+func (c *cold) each(n int, want func(r *coldRun) bool, f func(e *coldEntry) (take bool, err error)) error {
 	for _, r := range c.runs {
-		first, all := noExpiry, want(r)
-		for b := 0; r.left > 0 && all && b < len(r.blocks); b++ {
+		for b := 0; r.left > 0 && want(r) && b < len(r.blocks); b++ {
 			if r.blocks[b].left == 0 {
 				continue
 			}
@@ -343,31 +389,40 @@ func (c *cold) each(n int, want func(r *coldRun) bool, f func(e coldEntry) (take
 				if !ok {
 					continue
 				}
-				take, err := f(e)
+				take, err := f(&e)
 				if err != nil {
 					return err
 				}
 				if !take {
-					first = min(first, e.until)
 					continue
 				}
-				c.drop(number)
+				c.drop(r, b, number)
 				if n--; n == 0 {
 					return nil
 				}
 			}
 		}
-		if all {
-			r.first = first
-		}
 	}
 	return nil
+}
+
+// eachTouched takes up to n of the entries out that were touched in this step.
+func (c *cold) eachTouched(n int, f func(e *coldEntry) error) error {
+	return c.each(n, func(r *coldRun) bool { return r.touchedLeft > 0 }, func(e *coldEntry) (bool, error) {
+		if e.flags&coldTouched == 0 {
+			return false, nil
+		}
+		return true, f(e)
+	})
 }
 
 // changes hands out the entries that no checkpoint holds in their form.
 func (c *cold) changes(w *entryWriter) error {
 	for _, r := range c.runs {
 		for b := 0; r.dirtyLeft > 0 && b < len(r.blocks); b++ {
+			if r.blocks[b].left == 0 {
+				continue
+			}
 			if err := c.read.load(r, b); err != nil {
 				return err
 			}
@@ -388,7 +443,7 @@ func (c *cold) changes(w *entryWriter) error {
 
 // snapshot hands out all entries.
 func (c *cold) snapshot(w *entryWriter) {
-	err := c.each(-1, func(*coldRun) bool { return true }, func(e coldEntry) (bool, error) {
+	err := c.each(-1, func(*coldRun) bool { return true }, func(e *coldEntry) (bool, error) {
 		w.put(e.key, e.value)
 		return false, nil
 	})
@@ -397,116 +452,27 @@ func (c *cold) snapshot(w *entryWriter) {
 	}
 }
 
-// lapse ends a step: it drops the runs of which all entries have gone by w and says how many
-// entries those were.
-func (c *cold) lapse(w int64) int {
-	n := 0
-	c.read.gone = max(c.read.gone, w)
-	for _, r := range c.runs {
-		r.fresh = false
-	}
-	c.runs = slices.DeleteFunc(c.runs, func(r *coldRun) bool {
-		if r.left > 0 && r.last > w {
-			return false
-		}
-		n += r.left
-		c.kept -= r.left
-		c.mem.p.closeSpill(r.file)
-		return true
-	})
-	return n
-}
-
-// tidy merges the runs into one when there are many.
-func (c *cold) tidy() error {
-	c.read = coldReader{gone: c.read.gone}
-	c.runs = slices.DeleteFunc(c.runs, func(r *coldRun) bool {
-		if r.left == 0 {
-			c.mem.p.closeSpill(r.file)
-		}
-		return r.left == 0
-	})
-	if len(c.runs) <= coldRunsMax {
-		return nil
-	}
-	old, rows := c.runs, c.kept
-	cursors := make([]coldCursor, len(old))
-	for i := range cursors {
-		cursors[i].r, cursors[i].read.gone = old[i], c.read.gone
-		if err := cursors[i].next(); err != nil {
-			return err
-		}
-	}
-	c.runs, c.kept, c.read = nil, 0, coldReader{gone: c.read.gone}
-	var buf []byte
-	err := c.write(rows, func() (coldEntry, bool, error) {
-		var best *coldCursor
-		for i := range cursors {
-			if x := &cursors[i]; x.ok && (best == nil || x.e.hash < best.e.hash) {
-				best = x
-			}
-		}
-		if best == nil {
-			return coldEntry{}, false, nil
-		}
-		e := best.e
-		buf = append(append(buf[:0], e.key...), e.value...)
-		e.key, e.value = buf[:len(e.key):len(e.key)], buf[len(e.key):]
-		return e, true, best.next()
-	})
-	for _, r := range old {
-		c.mem.p.closeSpill(r.file)
-	}
-	return err
-}
-
-// coldCursor walks through what a run still has.
-type coldCursor struct {
-	r        *coldRun
-	read     coldReader
-	block, i int
-	e        coldEntry
-	ok       bool
-}
-
-func (x *coldCursor) next() error {
-	for x.block < len(x.r.blocks) {
-		if err := x.read.load(x.r, x.block); err != nil {
-			return err
-		}
-		for x.i < len(x.read.entries) {
-			e, _, ok := x.read.entry(x.i)
-			x.i++
-			if ok {
-				x.e, x.ok = e, true
-				return nil
-			}
-		}
-		x.block, x.i = x.block+1, 0
-	}
-	x.ok = false
-	return nil
-}
-
 // close gives the files back.
 func (c *cold) close() {
 	for _, r := range c.runs {
 		c.mem.p.closeSpill(r.file)
 	}
-	c.runs, c.kept = nil, 0
+	c.runs, c.kept, c.read = nil, 0, coldReader{}
+}
+
+// hashed is a number with the hash of its key.
+type hashed struct {
+	hash uint64
+	g    int32
 }
 
 // byHash lists numbers in order of their hash.
-func byHash(numbers []int32, hash func(g int32) uint64) []int32 {
-	type pair struct {
-		hash uint64
-		g    int32
-	}
-	list := make([]pair, len(numbers))
+func byHash(numbers []int32, hash func(g int32) uint64) []hashed {
+	list := make([]hashed, len(numbers))
 	for i, g := range numbers {
-		list[i] = pair{hash(g), g}
+		list[i] = hashed{hash(g), g}
 	}
-	slices.SortFunc(list, func(a, b pair) int {
+	slices.SortFunc(list, func(a, b hashed) int {
 		switch {
 		case a.hash < b.hash:
 			return -1
@@ -515,9 +481,5 @@ func byHash(numbers []int32, hash func(g int32) uint64) []int32 {
 		}
 		return 0
 	})
-	out := make([]int32, len(list))
-	for i, p := range list {
-		out[i] = p.g
-	}
-	return out
+	return list
 }

@@ -10,76 +10,147 @@ import (
 )
 
 type kept struct {
-	until int64
-	value string
-	flags byte
+	until, idle int64
+	value, note string
+	flags       byte
+}
+
+func (x kept) time(kind int) int64 { return []int64{x.until, x.idle}[kind] }
+
+// coldModel is runs beside a map that holds the same.
+type coldModel struct {
+	t    *testing.T
+	rng  *rand.Rand
+	c    cold
+	rows map[string]kept
+	now  int64
+}
+
+// hash is equal for many keys.
+func (m *coldModel) hash(key string) uint64 {
+	return uint64(len(key))<<60 | uint64(binary.BigEndian.Uint16([]byte(key[1:])))/7
+}
+
+func (m *coldModel) key() string { return fmt.Sprintf("k%d", 10+m.rng.IntN(5000)) }
+
+// away writes a run of new keys.
+func (m *coldModel) away() {
+	away := map[string]kept{}
+	for range 400 {
+		key := m.key()
+		if _, ok := m.rows[key]; ok {
+			continue
+		}
+		x := kept{m.now + 1 + m.rng.Int64N(4000), m.now + 1 + m.rng.Int64N(4000), fmt.Sprint("value ", m.rng.IntN(1000)), "", byte(m.rng.IntN(8))}
+		if m.rng.IntN(3) == 0 {
+			x.until, x.note = noExpiry, "note"
+		}
+		away[key] = x
+	}
+	var keys []string
+	for k, x := range away {
+		keys, m.rows[k] = append(keys, k), x
+	}
+	slices.SortFunc(keys, func(a, b string) int { return cmp.Compare(m.hash(a), m.hash(b)) })
+	err := m.c.write(len(keys), func(put func(e *coldEntry) error) error {
+		for _, k := range keys {
+			x := away[k]
+			if err := put(&coldEntry{hash: m.hash(k), until: x.until, idle: x.idle, key: []byte(k), value: []byte(x.value), note: []byte(x.note), flags: x.flags}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		err = m.c.tidy()
+	}
+	if err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+// take takes keys out that are there or not.
+func (m *coldModel) take() {
+	for range 200 {
+		key := m.key()
+		want, there := m.rows[key]
+		has, err := m.c.has(m.hash(key), []byte(key))
+		if err != nil || has != there {
+			m.t.Fatalf("%s is there: %v, want %v (%v)", key, has, there, err)
+		}
+		e, ok, err := m.c.take(m.hash(key), []byte(key))
+		got := kept{e.until, e.idle, string(e.value), string(e.note), e.flags}
+		if err != nil || ok != there || ok && got != want {
+			m.t.Fatalf("%s: %v %v %v, want %v", key, err, ok, got, want)
+		}
+		delete(m.rows, key)
+	}
+}
+
+// due lets time pass; what is due comes out by pieces, read or not.
+func (m *coldModel) due(kind int) {
+	left := 0
+	for _, x := range m.rows {
+		if x.time(kind) <= m.now {
+			left++
+		}
+	}
+	for read := true; ; read = !read {
+		n, err := m.c.due(kind, m.now, 7, read, func(e *coldEntry) error {
+			x, ok := m.rows[string(e.key)]
+			if read && (!ok || x.time(kind) > m.now || string(e.value) != x.value || e.flags != x.flags) {
+				m.t.Fatalf("%s is due with %q, want %v", e.key, e.value, x)
+			}
+			return nil
+		})
+		if err != nil {
+			m.t.Fatal(err)
+		}
+		if left -= n; n == 0 {
+			break
+		}
+	}
+	if left != 0 {
+		m.t.Fatalf("%d more are due", left)
+	}
+	for k, x := range m.rows {
+		if x.time(kind) <= m.now {
+			delete(m.rows, k)
+		}
+	}
+}
+
+// sweep compares all that is there.
+func (m *coldModel) sweep() {
+	n, last := 0, uint64(0)
+	err := m.c.sweep(func(e *coldEntry) error {
+		if e.hash < last || string(e.value) != m.rows[string(e.key)].value {
+			m.t.Fatalf("a sweep gives %s with %q", e.key, e.value)
+		}
+		n, last = n+1, e.hash
+		return nil
+	})
+	if err != nil || n != len(m.rows) || m.c.kept != n {
+		m.t.Fatalf("a sweep gives %d of %d entries, want %d: %v", n, m.c.kept, len(m.rows), err)
+	}
 }
 
 // TestColdRuns compares runs with a map: keys go away, come back one by one or
-// by their time, and runs are merged.
+// by their times, and runs are merged.
 func TestColdRuns(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
 	p := &Plan{env: Env{TempDir: t.TempDir()}}
-	c := newCold(&memory{p: p, name: "test"})
-	defer c.close()
-	model, gone := map[string]kept{}, int64(0)
-	hash := func(key string) uint64 {
-		return uint64(len(key))<<60 | uint64(binary.BigEndian.Uint16([]byte(key[1:])))/7
-	} // many are equal
+	m := &coldModel{t: t, rng: rand.New(rand.NewPCG(1, 2)), c: newCold(&memory{p: p, name: "test"}), rows: map[string]kept{}}
 	for step := range 60 {
-		away := map[string]kept{}
-		for range 400 {
-			key := fmt.Sprintf("k%d", 10+rng.IntN(5000))
-			if _, ok := model[key]; !ok {
-				away[key] = kept{gone + 1 + rng.Int64N(4000), fmt.Sprint("value ", rng.IntN(1000)), byte(rng.IntN(8))}
-			}
-		}
-		var keys []string
-		for k := range away {
-			keys = append(keys, k)
-			model[k] = away[k]
-		}
-		slices.SortFunc(keys, func(a, b string) int { return cmp.Compare(hash(a), hash(b)) })
-		err := c.write(len(keys), func() (e coldEntry, ok bool, err error) {
-			if len(keys) == 0 {
-				return e, false, nil
-			}
-			k, x := keys[0], away[keys[0]]
-			keys = keys[1:]
-			return coldEntry{hash: hash(k), until: x.until, key: []byte(k), value: []byte(x.value), flags: x.flags}, true, nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := c.tidy(); err != nil {
-			t.Fatal(err)
-		}
-		for range 200 {
-			key := fmt.Sprintf("k%d", 10+rng.IntN(5000))
-			e, ok, err := c.take(hash(key), []byte(key))
-			want, there := model[key]
-			if err != nil || ok != there || ok && (string(e.value) != want.value || e.until != want.until || e.flags != want.flags) {
-				t.Fatalf("step %d, %s: %v %v %q %d, want %v", step, key, err, ok, e.value, e.flags, want)
-			}
-			delete(model, key)
-		}
+		m.away()
+		m.take()
 		if step%5 == 0 {
-			gone += 300
-			err := c.each(-1, func(r *coldRun) bool { return r.first <= gone }, func(e coldEntry) (bool, error) {
-				return e.until <= gone, nil
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			c.lapse(gone)
-			for k, x := range model {
-				if x.until <= gone {
-					delete(model, k)
-				}
-			}
+			m.now += 300
+			m.due(byTime)
+			m.due(byIdle)
 		}
-		if c.kept != len(model) {
-			t.Fatalf("step %d: %d kept, want %d", step, c.kept, len(model))
-		}
+		m.sweep()
+	}
+	if m.c.close(); len(p.spills) > 0 {
+		t.Fatal("files are left open")
 	}
 }

@@ -162,48 +162,46 @@ func (d *dedup) thaw(g int32) (here bool, err error) {
 	if err != nil || !ok {
 		return false, err
 	}
+	if len(e.value) < 9 {
+		return false, errState(d.ID())
+	}
+	at, _, ok := d.idle.cut(e.value[8:])
+	if !ok {
+		return false, errState(d.ID())
+	}
 	d.remember(g, e.until)
-	if e.flags&coldSaved != 0 {
-		d.log.save(g)
-	}
-	if e.flags&coldDirty != 0 {
-		d.log.touch(g)
-	}
+	d.idle.back(g, at)
+	d.log.back(g, e.flags)
 	return true, nil
 }
 
-func (d *dedup) bytes() int64 {
-	return d.table.bytes() + int64(8*(cap(d.until)+len(d.alive)+len(d.log.saved)+len(d.log.dirty))+4*cap(d.log.list)) + d.expiry.bytes() + d.cold.bytes()
+func (d *dedup) bytes() int64 { return d.loose() + d.cold.bytes() }
+
+func (d *dedup) loose() int64 {
+	return d.table.bytes() + int64(8*(cap(d.until)+len(d.alive))) + d.log.bytes() + d.expiry.bytes() + d.idle.bytes()
 }
 
 // check asks for what is held and puts all keys away when it is refused.
 func (d *dedup) check() error {
-	total := d.bytes()
-	if !d.stream || d.idle.ttl > 0 || d.table.live() == 0 {
-		return d.mem.must(total)
+	if !d.stream || d.table.live() == 0 || d.idle.unknown {
+		return d.mem.must(d.bytes())
 	}
-	spill, err := d.mem.mayFreeze(total, total-d.cold.bytes())
-	if err != nil || !spill {
-		return err
-	}
+	return d.cold.check(d, 0)
+}
+
+// freeze writes all keys to a run and forgets them.
+func (d *dedup) freeze() error {
 	var all []int32
 	for g := range int32(d.table.groups) {
 		if d.alive.Get(int(g)) {
 			all = append(all, g)
 		}
 	}
-	all = byHash(all, d.table.hashOf)
-	at := 0
-	err = d.cold.write(len(all), func() (coldEntry, bool, error) {
-		if at == len(all) {
-			return coldEntry{}, false, nil
-		}
-		g := all[at]
-		at++
+	err := d.cold.freeze(all, d.table.hashOf, func(g int32) coldEntry {
 		d.buf = d.key(d.buf[:0], g)
 		n := len(d.buf)
 		d.buf = d.idle.append(binary.LittleEndian.AppendUint64(d.buf, uint64(d.until[g])), g)
-		return coldEntry{hash: d.table.hashOf(g), until: d.until[g], key: d.buf[:n:n], value: d.buf[n:], flags: d.log.flags(g)}, true, nil
+		return coldEntry{until: d.until[g], idle: d.idle.due(g), key: d.buf[:n:n], value: d.buf[n:], flags: d.log.flags(g)}
 	})
 	if err != nil {
 		return err
@@ -211,10 +209,8 @@ func (d *dedup) check() error {
 	d.table = newGroupTable(d.table.layout.types)
 	d.until, d.alive, d.expiry, d.restored = nil, nil, timeIndex{}, false
 	d.log.away()
-	if err := d.cold.tidy(); err != nil {
-		return err
-	}
-	return d.mem.must(d.bytes())
+	d.idle.away()
+	return nil
 }
 
 // onTime returns the rows that are not late; rows without a time are not.
@@ -267,7 +263,12 @@ func (d *dedup) remember(g int32, until int64) {
 
 func (d *dedup) end() error {
 	if d.stream && d.timed {
-		d.lapse()
+		if err := d.lapse(); err != nil {
+			return err
+		}
+	}
+	if err := d.cold.expire(&d.idle, &d.log, &d.counts); err != nil {
+		return err
 	}
 	d.idle.expire(func(g int32) {
 		d.counts.Removed++
@@ -280,14 +281,18 @@ func (d *dedup) end() error {
 }
 
 // lapse forgets the keys whose time has passed.
-func (d *dedup) lapse() {
-	if n := d.cold.lapse(d.evict); n > 0 || d.cold.kept > 0 {
+func (d *dedup) lapse() error {
+	n, err := d.cold.lapse(d.evict)
+	if err != nil {
+		return err
+	}
+	if n > 0 {
 		d.passed = d.evict
 		d.counts.Removed += int64(n)
 	}
 	gone := d.expiry.expire(d.evict)
 	if len(gone) == 0 {
-		return
+		return nil
 	}
 	d.passed = d.evict
 	d.counts.Removed += int64(len(gone))
@@ -297,6 +302,7 @@ func (d *dedup) lapse() {
 		d.idle.forget(g)
 	}
 	d.table.removeAll(gone)
+	return nil
 }
 
 func (d *dedup) forget(g int32) {
@@ -384,6 +390,7 @@ func (d *dedup) Restore(key, value []byte) error {
 	}
 	if value == nil {
 		if g := d.table.lookupKey(key[1:]); g >= 0 {
+			d.idle.forget(g)
 			d.alive.Unset(int(g))
 			d.table.remove(g)
 		}

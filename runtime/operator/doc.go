@@ -25,7 +25,8 @@
 // After an error, or to run a step again, the plan is thrown away and built
 // anew from the checkpoint. Blocking operators refuse by name what does not
 // fit into Env.Budget, or spill it to Env.TempDir: spill.go and spillparts.go
-// (files and partitions), sortspill.go, tablespill.go, aggspill.go, joinspill.go.
+// (files and partitions), sortspill.go, tablespill.go, aggspill.go, joinspill.go;
+// keyed state goes to sorted runs: cold.go, then the files named after it.
 //
 // runtime/flow imports it; it never imports a connector.
 package operator

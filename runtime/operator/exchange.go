@@ -490,3 +490,19 @@ func (r *routed) Changes(put Put) error {
 	}
 	return nil
 }
+
+// restoreAll takes many entries, and then lets the parts put away what they
+// cannot hold.
+func (r *routed) restoreAll(e *Entries) error {
+	if err := restoreEach(e, r.Restore); err != nil {
+		return err
+	}
+	for _, s := range r.shares {
+		if c, ok := s.(interface{ check() error }); ok {
+			if err := c.check(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

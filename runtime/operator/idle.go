@@ -11,6 +11,7 @@ type idle struct {
 	index timeIndex
 	// waiting are restored numbers, listed when the first step begins.
 	waiting []int32
+	unknown bool // some of them were stored without a time
 }
 
 func (i *idle) begin(now int64) {
@@ -24,8 +25,30 @@ func (i *idle) begin(now int64) {
 		}
 		i.index.add(i.at[n], n)
 	}
-	i.waiting = nil
+	i.waiting, i.unknown = nil, false
 }
+
+// due is the time at which number n goes.
+func (i *idle) due(n int32) int64 {
+	if i.ttl <= 0 {
+		return noExpiry
+	}
+	return i.at[n] + i.ttl
+}
+
+// away forgets all numbers, which have left memory.
+func (i *idle) away() { *i = idle{ttl: i.ttl, now: i.now} }
+
+// back takes number n, which comes back into memory.
+func (i *idle) back(n int32, at int64) {
+	if i.ttl > 0 {
+		i.set(n, at)
+		i.index.add(at, n)
+	}
+}
+
+// bytes estimates the memory held.
+func (i *idle) bytes() int64 { return int64(8*cap(i.at)) + i.index.bytes() }
 
 // touch notes that number n was used in this step.
 func (i *idle) touch(n int32) {
@@ -88,5 +111,6 @@ func (i *idle) restore(n int32, at int64) {
 	if i.ttl > 0 {
 		i.set(n, at)
 		i.waiting = append(i.waiting, n)
+		i.unknown = i.unknown || at == 0
 	}
 }

@@ -33,8 +33,10 @@ type panes struct {
 	hi    int64
 	cols  []*column.Vector // scratch
 	codec *rowCodec        // of route
+	one   *rowCodec        // of enterGroup
 	kb    keyBatch         // of route
 	out   []int32
+	phase int64 // start of some pane: all are a multiple of slide apart
 }
 
 // pane is the groups of one slide.
@@ -162,6 +164,7 @@ func (p *panes) enter(vecs []*column.Vector, rows, groups []int32) {
 	}
 	start, _, place := sessionTimes(vecs[p.at])
 	for k, g := range groups {
+		p.phase = start[place(int(rows[k]))]
 		for len(p.kid) <= int(g) {
 			p.kid, p.start = append(p.kid, 0), append(p.start, 0)
 		}
@@ -295,6 +298,44 @@ func (p *panes) push(end int64) error {
 	return nil
 }
 
+// due says whether a window ends in (after, upTo].
+func (p *panes) due(after, upTo int64) bool {
+	return floor(upTo-p.phase, p.slide) > floor(after-p.phase, p.slide)
+}
+
+// floor is the greatest multiple of n up to x, in units of n.
+func floor(x, n int64) int64 {
+	if x < 0 {
+		return -((n - 1 - x) / n)
+	}
+	return x / n
+}
+
+// away forgets all panes, which have left memory.
+func (p *panes) away() {
+	*p = panes{a: p.a, at: p.at, size: p.size, slide: p.slide, phase: p.phase, keys: newGroupTable(p.keys.layout.types)}
+	p.reset()
+}
+
+// bytes estimates the memory held.
+func (p *panes) bytes() int64 {
+	n := p.keys.bytes() + int64(4*cap(p.refs)+4*cap(p.kid)+8*cap(p.start)+4*cap(p.seen)+4*len(p.kid))
+	for _, st := range p.acc {
+		n += st.Bytes()
+	}
+	return n
+}
+
+// enterGroup files one group.
+func (p *panes) enterGroup(g int32) {
+	if p.one == nil {
+		p.one = newRowCodec(typesOf(p.a.cols[:p.a.nkeys]))
+	}
+	p.one.clear()
+	p.a.table.appendKeys([]int32{g}, p.one.cols)
+	p.enter(p.one.cols, []int32{0}, []int32{g})
+}
+
 // route is the key group of the other keys in the stored key of a group.
 func (p *panes) route(key []byte) (uint8, bool) {
 	t := p.a.table
@@ -319,12 +360,9 @@ func (p *panes) route(key []byte) (uint8, bool) {
 
 // restore files all living groups of the aggregate.
 func (p *panes) restore(alive func(g int32) bool) {
-	keys := newRowCodec(typesOf(p.a.cols[:p.a.nkeys]))
 	for g := range int32(p.a.table.groups) {
 		if alive(g) {
-			keys.clear()
-			p.a.table.appendKeys([]int32{g}, keys.cols)
-			p.enter(keys.cols, []int32{0}, []int32{g})
+			p.enterGroup(g)
 		}
 	}
 }

@@ -45,6 +45,11 @@ type sessions struct {
 	codec   *rowCodec
 	sets    []*setCodec
 	buf     []byte
+	cold    cold
+	backing backing
+	away    int // sessions that are in cold
+	// awayTouched are those of them whose key was touched in this step.
+	awayTouched int
 }
 
 // session is one open session. next is the next one of its key.
@@ -91,6 +96,8 @@ func (bd *builder) sessionsPart(n *logical.Aggregate, at int, out port) (*sessio
 	}
 	bd.add(s)
 	s.mem = bd.memory(label("session aggregate", n.State))
+	s.cold = newCold(s.mem)
+	s.backing = backing{f: s, table: s.table, stored: func(e *coldEntry) []byte { return e.key[1:] }, take: s.takeBack}
 	if n.State == nil || !n.Input.Streaming() {
 		return s, exprs, nil
 	}
@@ -118,6 +125,8 @@ func (s *sessions) begin(*stepState) error {
 	}
 	s.touched.reset()
 	s.idle.begin(s.p.step.Now)
+	s.cold.begin()
+	s.awayTouched = 0
 	return nil
 }
 
@@ -128,9 +137,12 @@ func (s *sessions) reset() {
 	}
 	s.byKey, s.list, s.free = s.byKey[:0], s.list[:0], s.free[:0]
 	s.expiry, s.tickets, s.unused = timeIndex{}, s.tickets[:0], s.unused[:0]
+	s.cold.close()
+	s.away = 0
 }
 
 func (s *sessions) close() {
+	s.cold.close()
 	for _, c := range s.calls {
 		if c.ordered != nil {
 			c.ordered.reset()
@@ -150,6 +162,24 @@ func (s *sessions) fold(n int, vecs []*column.Vector, rows []int32) error {
 		rows = keep
 	}
 	s.keys = append(append(s.keys[:0], vecs[:s.at]...), vecs[s.at+1:len(s.n.Groups)]...)
+	for len(rows) > 0 {
+		k, err := s.cold.back(&s.backing, s.keys, rows)
+		if err != nil {
+			return err
+		}
+		if err := s.foldSome(n, vecs, rows[:k]); err != nil {
+			return err
+		}
+		if err := s.check(); err != nil {
+			return err
+		}
+		rows = rows[k:]
+	}
+	return nil
+}
+
+// foldSome folds rows whose keys are in memory or new.
+func (s *sessions) foldSome(n int, vecs []*column.Vector, rows []int32) error {
 	s.groups = grow(s.groups, len(rows))
 	s.table.assign(s.keys, rows, s.groups)
 	for len(s.byKey) < s.table.groups {
@@ -168,7 +198,7 @@ func (s *sessions) fold(n int, vecs []*column.Vector, rows []int32) error {
 		s.pending.rows, s.pending.groups = s.pending.rows[:0], s.pending.groups[:0]
 		return nil
 	}
-	start, end, place := sessionTimes(own)
+	start, end, place := sessionTimes(vecs[s.at])
 	for k, r := range rows {
 		i := place(int(r))
 		g, err := s.join(s.groups[k], start[i], end[i], flush)
@@ -176,9 +206,6 @@ func (s *sessions) fold(n int, vecs []*column.Vector, rows []int32) error {
 			return err
 		}
 		s.pending.rows, s.pending.groups = append(s.pending.rows, r), append(s.pending.groups, g)
-	}
-	if err := s.mem.must(s.bytes()); err != nil {
-		return err
 	}
 	return flush()
 }
@@ -336,27 +363,26 @@ func (s *sessions) end() error {
 			s.counts.Updated++
 		}
 	})
-	defer s.idle.expire(s.forgetKey)
-	if s.expires() {
-		if err := s.expire(); err != nil {
+	s.counts.Updated += int64(s.awayTouched)
+	s.awayTouched = 0
+	s.cold.begin()
+	switch {
+	case s.expires():
+		if err := s.expireAll(); err != nil {
 			return err
 		}
-		return s.out.end()
-	}
-	var all []int32
-	for g := range s.list {
-		if s.list[g].alive {
-			all = append(all, int32(g))
-		}
-	}
-	if s.info == nil || s.info.Mode == logical.Complete {
-		if err := s.emit(all); err != nil {
+	case s.info == nil || s.info.Mode == logical.Complete:
+		if err := s.emitAll(); err != nil {
 			return err
 		}
 	}
 	if s.info == nil {
 		s.reset()
 	}
+	if err := s.idleAway(); err != nil {
+		return err
+	}
+	s.idle.expire(s.forgetKey)
 	return s.out.end()
 }
 
@@ -440,21 +466,13 @@ func (s *sessions) emit(groups []int32) error {
 	return nil
 }
 
-func (s *sessions) bytes() int64 {
-	n := s.table.bytes() + int64(40*len(s.list))
-	for _, c := range s.calls {
-		n += c.st.Bytes()
-	}
-	return n
-}
-
 func (s *sessions) storedKey(dst []byte, key int32) []byte {
 	return s.table.storedKey(append(dst, s.table.groupOf(key)), key)
 }
 
 func (s *sessions) count() OperatorCount {
 	c := s.counts
-	c.ID, c.StateRows, c.StateBytes = s.info.ID, int64(len(s.list)-len(s.free)), s.bytes()
+	c.ID, c.StateRows, c.StateBytes = s.info.ID, int64(len(s.list)-len(s.free)+s.away), s.bytes()
 	return c
 }
 

@@ -102,7 +102,7 @@ func (s *sessions) Changes(put Put) error {
 			c.distinct.made(func(_, _ int32) {})
 		}
 	}
-	return nil
+	return s.cold.changes(w)
 }
 
 // Snapshot hands out all keys.
@@ -113,6 +113,7 @@ func (s *sessions) Snapshot(put Put) {
 			s.put(w, int32(key))
 		}
 	}
+	s.cold.snapshot(w)
 }
 
 // Restore takes the sessions of one key.
@@ -131,26 +132,36 @@ func (s *sessions) Restore(key, value []byte) error {
 		s.drop1(s.byKey[k])
 	}
 	if value == nil {
+		s.idle.forget(k)
 		s.table.remove(k)
 		return nil
 	}
 	s.log.save(k)
-	at, value, ok := s.idle.cut(value)
+	at, ok := s.set(k, value)
 	if !ok {
 		return errState(s.ID())
 	}
 	s.idle.restore(k, at)
+	return nil
+}
+
+// set gives a key the sessions of an entry, and says when it was last used.
+func (s *sessions) set(key int32, value []byte) (at int64, ok bool) {
+	at, value, ok = s.idle.cut(value)
+	if !ok {
+		return 0, false
+	}
 	var open []int32
 	for len(value) > 0 {
-		g, rest, ok := s.restoreSession(k, value)
+		g, rest, ok := s.restoreSession(key, value)
 		if !ok {
-			return errState(s.ID())
+			return 0, false
 		}
 		open = append(open, g)
 		value = rest
 	}
-	s.reverse(k, open)
-	return nil
+	s.reverse(key, open)
+	return at, true
 }
 
 // reverse puts the sessions of a key back into the order they were stored in.

@@ -18,6 +18,8 @@ type memory struct {
 	p    *Plan
 	name string
 	held *budget.Reservation
+	// chances counts those at which tight keys may leave.
+	chances int
 }
 
 func (bd *builder) memory(name string) *memory {
@@ -35,6 +37,9 @@ func (m *memory) fits(total int64) bool { return m.held.Resize(total) }
 
 // must asks for total bytes for an operator that cannot spill them.
 func (m *memory) must(total int64) error { return m.held.Need(total) }
+
+// owe asks for total bytes for an operator that has put away what it could.
+func (m *memory) owe(total int64) error { return m.held.Owe(total) }
 
 // mayExceed asks for total bytes that were grown already and says whether the
 // operator shall spill; where spilling is forbidden it fails instead.

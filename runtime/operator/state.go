@@ -420,6 +420,19 @@ func (c *changeLog) flags(g int32) (f byte) {
 	return f
 }
 
+// back tells of a number that comes back into memory what flags told.
+func (c *changeLog) back(g int32, flags byte) {
+	if flags&coldSaved != 0 {
+		c.save(g)
+	}
+	if flags&coldDirty != 0 {
+		c.touch(g)
+	}
+}
+
+// bytes estimates the memory held for numbers.
+func (c *changeLog) bytes() int64 { return int64(8*(len(c.dirty)+len(c.saved)) + 4*cap(c.list)) }
+
 // away forgets all numbers, which have left memory; what was removed stays.
 func (c *changeLog) away() { c.dirty, c.saved, c.list = nil, nil, nil }
 

@@ -59,6 +59,9 @@ type joinState struct {
 	// restored are the rows by id, until the first step begins.
 	restored map[uint64]int32
 	codec    *rowCodec
+	cold     cold
+	backing  backing
+	whole    column.Bits // groups of which no row is away
 }
 
 // rowIDs names the rows of one side, of all parts together: a part may get the
@@ -88,8 +91,8 @@ type joinRows struct {
 	matched column.Bits
 	alive   column.Bits
 	dead    int
-	before  int     // rows from here on came in this step
-	live    []int32 // living rows by key group
+	fresh   column.Bits // rows that came in this step
+	live    []int32     // living rows by key group
 	expiry  timeIndex
 	// unindexed: expiry is filled when the first step begins.
 	unindexed bool
@@ -169,6 +172,9 @@ func (bd *builder) joinPart(n *logical.Join, ids [2]*rowIDs, out port) *streamJo
 	}
 	bd.add(j)
 	j.mem = bd.memory(label("stream join", n.State))
+	for _, s := range j.sides {
+		s.prepareCold()
+	}
 	return j
 }
 
@@ -264,7 +270,8 @@ func (j *streamJoin) begin(*stepState) error {
 		s.rows.index()
 		s.restored = nil
 		s.idle.begin(j.p.step.Now)
-		s.rows.before = s.rows.store.rows
+		s.rows.fresh = nil
+		s.cold.begin()
 	}
 	return nil
 }
@@ -272,6 +279,7 @@ func (j *streamJoin) begin(*stepState) error {
 func (j *streamJoin) close() {
 	for _, s := range j.sides {
 		s.rows.store.reset()
+		s.cold.close()
 	}
 }
 
@@ -316,13 +324,30 @@ func (s *joinState) ownCondition(b *column.Batch, vecs []*column.Vector, rows []
 	return keep, nil
 }
 
-// meet finds the partners of the rows, emits the pairs and keeps the rows.
+// meet lets rows meet their partners, as many at a time as those that come back
+// allow.
 func (s *joinState) meet(b *column.Batch, keys []*column.Vector, rows []int32) error {
+	s.j.hits = grow(s.j.hits, b.Len)
+	clear(s.j.hits)
+	other := s.other()
+	for len(rows) > 0 {
+		n, err := other.cold.back(&other.backing, keys, rows)
+		if err != nil {
+			return err
+		}
+		if err := s.meetSome(b, keys, rows[:n]); err != nil {
+			return err
+		}
+		rows = rows[n:]
+	}
+	return nil
+}
+
+// meetSome finds the partners of the rows, emits the pairs and keeps the rows.
+func (s *joinState) meetSome(b *column.Batch, keys []*column.Vector, rows []int32) error {
 	j, other := s.j, s.other()
 	s.groups = grow(s.groups, len(rows))
 	other.table.find(&other.table.keyBatch, keys, rows, s.groups)
-	j.hits = grow(j.hits, b.Len)
-	clear(j.hits)
 	j.probes, j.builds = j.probes[:0], j.builds[:0]
 	for k, r := range rows {
 		g := s.groups[k]
@@ -469,7 +494,7 @@ func (s *joinState) semiHits(b *column.Batch) error {
 
 // uncount notes the removal of a row. One that came and went in this step was
 // never stored as Spark counts.
-func (s *joinState) uncount(x int32, fresh bool) {
+func (s *joinState) uncount(fresh bool) {
 	if fresh {
 		s.j.counts.Updated--
 		return
@@ -485,7 +510,7 @@ func (s *joinState) semiPartners() error {
 	for _, x := range j.builds {
 		if other.rows.alive.Get(int(x)) {
 			hit = append(hit, x)
-			other.uncount(x, int(x) >= other.rows.before)
+			other.uncount(other.rows.fresh.Get(int(x)))
 			other.forget(x)
 		}
 	}

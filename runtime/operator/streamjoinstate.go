@@ -31,15 +31,12 @@ func (s *joinState) keep(b *column.Batch, keys []*column.Vector, rows []int32) e
 		if s.outer && j.hits[r] {
 			s.rows.matched.Set(int(x))
 		}
+		s.rows.isFresh(x)
 		s.log.touch(x)
 		s.idle.touch(x)
 	}
 	j.counts.Updated += int64(len(kept))
-	held := int64(0)
-	for _, side := range j.sides {
-		held += side.rows.store.bytes() + side.table.bytes()
-	}
-	return j.mem.must(held)
+	return j.check()
 }
 
 // untilOf says at which watermark row r goes.
@@ -74,6 +71,12 @@ func (r *joinRows) add(x, group int32, id uint64, until int64) {
 	}
 }
 
+// isFresh notes that row x came in this step.
+func (r *joinRows) isFresh(x int32) {
+	r.fresh = r.fresh.Grow(int(x) + 1)
+	r.fresh.Set(int(x))
+}
+
 // index fills the expiry after a restore.
 func (r *joinRows) index() {
 	if !r.unindexed {
@@ -91,6 +94,7 @@ func (r *joinRows) index() {
 func (s *joinState) forget(x int32) {
 	s.log.remove(x, func(dst []byte) []byte { return s.rowKey(dst, x) })
 	if s.drop1(x) {
+		s.broken(s.rows.group[x])
 		s.table.remove(s.rows.group[x])
 	}
 }
@@ -153,8 +157,7 @@ func (s *joinState) expire(w int64) error {
 	}
 	var empty []int32 // key groups without rows
 	for i, x := range gone {
-		fresh := s.right && int(x) >= s.rows.before && !(s.outer && !s.rows.matched.Get(int(x)))
-		s.uncount(x, fresh)
+		s.uncount(s.right && s.rows.fresh.Get(int(x)) && !(s.outer && !s.rows.matched.Get(int(x))))
 		if i >= due {
 			s.forget(x)
 			continue
@@ -163,19 +166,16 @@ func (s *joinState) expire(w int64) error {
 		s.log.lapse(x)
 		if s.drop1(x) {
 			empty = append(empty, s.rows.group[x])
+			s.broken(s.rows.group[x])
 		}
 	}
 	s.table.removeAll(empty)
-	return nil
+	return s.expireAway(w)
 }
 
 func (s *joinState) emitAlone(rows []int32) error {
 	b := newBatch(s.j.p.env.Pool, s.j.cols)
-	n := len(s.rows.store.cols)
-	own, other := b.Cols[:n], b.Cols[n:]
-	if s.right {
-		own, other = b.Cols[len(b.Cols)-n:], b.Cols[:len(b.Cols)-n]
-	}
+	own, other := s.halves(b)
 	s.rows.store.gather(rows, own)
 	for _, v := range other {
 		for range rows {
@@ -184,6 +184,15 @@ func (s *joinState) emitAlone(rows []int32) error {
 	}
 	b.Len = len(rows)
 	return pushFresh(s.j.out, 0, b)
+}
+
+// halves are the columns of this side and of the other in a batch of pairs.
+func (s *joinState) halves(b *column.Batch) (own, other []*column.Vector) {
+	n := len(s.rows.store.cols)
+	if s.right {
+		return b.Cols[len(b.Cols)-n:], b.Cols[:len(b.Cols)-n]
+	}
+	return b.Cols[:n], b.Cols[n:]
 }
 
 // compact moves the living rows together when most are dead. It runs between
@@ -197,7 +206,7 @@ func (s *joinState) compact() {
 	r.store = newRowStore(old.store.pool, old.store.cols)
 	r.lists, r.expiry, r.dead = chains{}, timeIndex{}, 0
 	r.group, r.id, r.until = nil, nil, nil
-	r.alive, r.matched = nil, nil
+	r.alive, r.matched, r.fresh = nil, nil, nil
 	clear(r.live)
 	all := identity(column.BatchRows, nil)
 	var ids []int32
@@ -255,9 +264,9 @@ func (j *streamJoin) count() OperatorCount {
 	c := j.counts
 	c.ID = j.n.State.ID
 	for _, s := range j.sides {
-		c.StateRows += int64(s.rows.store.rows - s.rows.dead)
-		c.StateBytes += s.rows.store.bytes() + s.table.bytes()
+		c.StateRows += int64(s.rows.store.rows - s.rows.dead + s.cold.kept)
 	}
+	c.StateBytes = j.bytes()
 	return c
 }
 
@@ -293,6 +302,9 @@ func (j *streamJoin) Changes(put Put) error {
 	w := &entryWriter{put: put}
 	for _, s := range j.sides {
 		s.log.flush(w, func(x int32) { s.put(w, x) })
+		if err := s.cold.changes(w); err != nil {
+			return err
+		}
 	}
 	j.passed = nonePassed
 	return nil
@@ -310,6 +322,7 @@ func (j *streamJoin) Snapshot(put Put) {
 				s.put(w, int32(x))
 			}
 		}
+		s.cold.snapshot(w)
 	}
 }
 
@@ -331,32 +344,41 @@ func (j *streamJoin) Restore(key, value []byte) error {
 	if value == nil {
 		return nil
 	}
-	if len(value) < 10 {
+	s.rows.unindexed = true
+	x, at, ok := s.insert(id, value)
+	if !ok {
 		return errState(j.ID())
+	}
+	s.idle.restore(x, at)
+	s.log.save(x)
+	s.restored[id] = x
+	return nil
+}
+
+// insert adds the row of an entry, and says when it was last used.
+func (s *joinState) insert(id uint64, value []byte) (x int32, at int64, ok bool) {
+	if len(value) < 10 {
+		return 0, 0, false
 	}
 	until := int64(binary.LittleEndian.Uint64(value[1:]))
 	at, rest, whole := s.idle.cut(value[9:])
 	stored, row, ok := cutLong(rest)
 	if !ok || !whole {
-		return errState(j.ID())
+		return 0, 0, false
 	}
 	g, ok := s.table.restoreKey(stored)
 	if s.codec == nil {
 		s.codec = newRowCodec(typesOf(s.rows.store.cols))
 	}
 	if !ok || s.codec.decode(row) != nil {
-		return errState(j.ID())
+		return 0, 0, false
 	}
-	x := int32(s.rows.store.rows)
+	x = int32(s.rows.store.rows)
 	s.rows.store.add(s.codec.cols, []int32{0})
-	s.rows.unindexed = true
 	s.rows.add(x, g, id, until)
 	if value[0] == 1 {
 		s.rows.matched.Set(int(x))
 	}
-	s.idle.restore(x, at)
-	s.log.save(x)
 	s.ids.seen(id)
-	s.restored[id] = x
-	return nil
+	return x, at, true
 }

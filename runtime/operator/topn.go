@@ -48,6 +48,10 @@ type topN struct {
 	dead    int
 	counts  OperatorCount
 	buf     []byte
+	codec   *rowCodec
+	cold    cold
+	backing backing
+	away    int // rows that are in cold
 
 	restored bool
 }
@@ -110,6 +114,9 @@ func (bd *builder) topNPart(n *logical.Window, limit int, out port) (*topN, erro
 	t.store = newRowStore(bd.env.Pool, append(append([]logical.Attr{}, in...), logical.Attr{Type: schema.Of(schema.Binary)}))
 	bd.add(t)
 	t.mem = bd.memory(label("row_number", n.State))
+	t.cold = newCold(t.mem)
+	t.codec = newRowCodec(typesOf(t.store.cols))
+	t.backing = backing{f: t, table: t.table, stored: func(e *coldEntry) []byte { return e.key[1:] }, take: t.takeBack}
 	return t, nil
 }
 
@@ -120,6 +127,7 @@ func (t *topN) outputWatermark(w int64) int64 { return w }
 func (t *topN) begin(*stepState) error {
 	t.counts = OperatorCount{}
 	t.idle.begin(t.p.step.Now)
+	t.cold.begin()
 	if t.restored && t.n.State.Mode == logical.Append {
 		for g := range int32(len(t.kept)) {
 			if t.kept[g] > 0 && !t.done[g] {
@@ -133,7 +141,10 @@ func (t *topN) begin(*stepState) error {
 	return nil
 }
 
-func (t *topN) close() { t.store.reset() }
+func (t *topN) close() {
+	t.store.reset()
+	t.cold.close()
+}
 
 func (t *topN) take(x *dealt) error {
 	b, vecs, rows := x.b, x.vecs, x.rows
@@ -142,13 +153,23 @@ func (t *topN) take(x *dealt) error {
 		t.counts.LateRows += int64(len(rows) - len(keep))
 		rows = keep
 	}
-	t.groups = grow(t.groups, len(rows))
-	t.table.assign(vecs[:t.nparts], rows, t.groups)
-	t.widen()
-	for k, r := range rows {
-		t.offer(b, vecs[t.nparts:], int(r), t.groups[k])
+	for len(rows) > 0 {
+		n, err := t.cold.back(&t.backing, vecs[:t.nparts], rows)
+		if err != nil {
+			return err
+		}
+		t.groups = grow(t.groups, n)
+		t.table.assign(vecs[:t.nparts], rows[:n], t.groups)
+		t.widen()
+		for k, r := range rows[:n] {
+			t.offer(b, vecs[t.nparts:], int(r), t.groups[k])
+		}
+		if err := t.check(); err != nil {
+			return err
+		}
+		rows = rows[n:]
 	}
-	return t.mem.must(t.store.bytes() + t.table.bytes())
+	return nil
 }
 
 func (t *topN) widen() {
@@ -175,16 +196,24 @@ func (t *topN) offer(b *column.Batch, order []*column.Vector, r int, g int32) {
 	for i, v := range order {
 		t.buf = appendSortKey(t.buf, v, r, t.orders[i])
 	}
-	t.insert(b.Cols, r, t.buf, g)
+	at := t.insert(b.Cols, r, t.buf, g)
+	if at == t.limit {
+		return
+	}
+	t.changed[g] = min(t.changed[g], int32(at))
+	t.touched.touch(g)
+	t.log.touch(g)
+	t.idle.touch(g)
 }
 
-// insert puts a row into its place in the ranks of group g.
-func (t *topN) insert(cols []*column.Vector, r int, key []byte, g int32) {
+// insert puts a row into its place in the ranks of group g, which it returns: the
+// limit when it has none.
+func (t *topN) insert(cols []*column.Vector, r int, key []byte, g int32) int {
 	ranks := t.ranks[int(g)*t.limit : int(g)*t.limit+t.limit]
 	n := int(t.kept[g])
 	at := sort.Search(n, func(k int) bool { return bytes.Compare(t.sortKey(ranks[k]), key) > 0 })
 	if at == t.limit {
-		return
+		return at
 	}
 	if n == t.limit {
 		t.dead++
@@ -203,17 +232,14 @@ func (t *topN) insert(cols []*column.Vector, r int, key []byte, g int32) {
 	column.AppendRow(last.Cols[len(cols)], t.keys, 0)
 	last.Len++
 	t.store.rows++
-	t.changed[g] = min(t.changed[g], int32(at))
-	t.touched.touch(g)
-	t.log.touch(g)
-	t.idle.touch(g)
+	return at
 }
 
 func (t *topN) end() error {
 	var err error
 	var groups []int32
 	t.touched.flush(&entryWriter{}, func(g int32) { groups = append(groups, g) })
-	t.counts.Updated = int64(len(groups))
+	t.counts.Updated = int64(len(groups) + t.cold.touched())
 	if t.n.State.Mode == logical.Append {
 		err = t.endAppend(groups)
 	} else {
@@ -221,6 +247,9 @@ func (t *topN) end() error {
 	}
 	for _, g := range groups {
 		t.changed[g] = int32(t.limit)
+	}
+	if err == nil {
+		err = t.endAway()
 	}
 	if err != nil {
 		return err
@@ -240,6 +269,7 @@ func (t *topN) forget(g int32) {
 		t.listed.Unset(int(g))
 		t.pending = slices.DeleteFunc(t.pending, func(x int32) bool { return x == g })
 	}
+	t.idle.forget(g)
 	t.table.remove(g)
 }
 
@@ -364,7 +394,7 @@ func (t *topN) put(w *entryWriter, g int32) {
 func (t *topN) Changes(put Put) error {
 	w := &entryWriter{put: put}
 	t.log.flush(w, func(g int32) { t.put(w, g) })
-	return nil
+	return t.cold.changes(w)
 }
 
 // Snapshot hands out all partitions.
@@ -375,6 +405,7 @@ func (t *topN) Snapshot(put Put) {
 			t.put(w, g)
 		}
 	}
+	t.cold.snapshot(w)
 }
 
 // Restore takes one partition.
@@ -392,33 +423,42 @@ func (t *topN) Restore(key, value []byte) error {
 		t.log.reset()
 		return nil
 	}
-	at, rows, ok := t.idle.cut(value[1:])
+	at, ok := t.set(g, value)
 	if !ok {
 		return errState(t.ID())
 	}
 	t.idle.restore(g, at)
-	t.dead += int(t.kept[g])
-	t.kept[g], t.done[g] = 0, value[0] == 1
-	codec := newRowCodec(typesOf(t.store.cols))
-	for rest := rows; len(rest) > 0; {
-		row, more, ok := cutLong(rest)
-		if !ok || codec.decode(row) != nil || int(t.kept[g]) == t.limit {
-			return errState(t.ID())
-		}
-		n := len(codec.cols) - 1
-		t.insert(codec.cols[:n], 0, slices.Clone(codec.cols[n].Str(0)), g)
-		rest = more
-	}
-	t.changed[g] = int32(t.limit)
-	t.touched.reset()
-	t.log.reset()
 	t.log.save(g)
 	t.restored = true
 	return nil
 }
 
+// set gives a group what an entry holds, and says when it was last used.
+func (t *topN) set(g int32, value []byte) (at int64, ok bool) {
+	if len(value) < 2 {
+		return 0, false
+	}
+	at, rows, ok := t.idle.cut(value[1:])
+	if !ok {
+		return 0, false
+	}
+	t.dead += int(t.kept[g])
+	t.kept[g], t.done[g], t.changed[g] = 0, value[0] == 1, int32(t.limit)
+	for rest := rows; len(rest) > 0; {
+		row, more, ok := cutLong(rest)
+		if !ok || t.codec.decode(row) != nil || int(t.kept[g]) == t.limit {
+			return 0, false
+		}
+		n := len(t.codec.cols) - 1
+		t.buf = append(t.buf[:0], t.codec.cols[n].Str(0)...)
+		t.insert(t.codec.cols[:n], 0, t.buf, g)
+		rest = more
+	}
+	return at, true
+}
+
 func (t *topN) count() OperatorCount {
 	c := t.counts
-	c.ID, c.StateRows, c.StateBytes = t.n.State.ID, int64(t.store.rows-t.dead), t.store.bytes()+t.table.bytes()
+	c.ID, c.StateRows, c.StateBytes = t.n.State.ID, int64(t.store.rows-t.dead+t.away), t.bytes()
 	return c
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -51,6 +52,8 @@ type Options struct {
 	// Resume closes the plan after every step and goes on with a new one from
 	// its state: changelogs, or snapshots when Snapshots is set.
 	Resume, Snapshots bool
+	// Bulk restores many entries at once, as a flow does.
+	Bulk bool
 }
 
 // Columns makes attributes with fresh ids from first on; kinds alternate name
@@ -101,6 +104,8 @@ type Runner struct {
 	kept  map[int]bool // scans that are not read in this step
 	// Times are the event times of the last step.
 	Times map[string]int64
+	// Counts are those of the last step.
+	Counts []operator.OperatorCount
 }
 
 // NewRunner builds the plan.
@@ -137,12 +142,43 @@ func (r *Runner) build() {
 	}
 	r.plan = plan
 	for _, s := range plan.State() {
+		if r.o.Bulk {
+			r.restoreAll(s)
+			continue
+		}
 		for _, e := range r.log[s.ID()] {
 			if err := s.Restore(e.key, e.value); err != nil {
 				r.t.Fatalf("restore: %v", err)
 			}
 		}
 	}
+}
+
+// restoreAll hands the entries that are left over in order of their keys.
+func (r *Runner) restoreAll(s operator.StateHandle) {
+	newest := map[string][]byte{}
+	for _, e := range r.log[s.ID()] {
+		newest[string(e.key)] = e.value
+	}
+	var all operator.Entries
+	last := -1
+	flush := func() {
+		if err := s.RestoreAll(&all); err != nil {
+			r.t.Fatalf("restore: %v", err)
+		}
+		all.Reset()
+	}
+	for _, key := range slices.Sorted(maps.Keys(newest)) {
+		if newest[key] == nil {
+			continue
+		}
+		if int(key[0]) != last || all.Len() == 1000 {
+			flush()
+		}
+		last = int(key[0])
+		all.Add([]byte(key), newest[key])
+	}
+	flush()
 }
 
 // sideBySide is Env.Parallel.
@@ -193,7 +229,7 @@ func (r *Runner) Step(s stream.Step, in Input) ([]Row, error) {
 	if err := r.run(s, in); err != nil {
 		return nil, err
 	}
-	r.Times = r.plan.EventTimes()
+	r.Times, r.Counts = r.plan.EventTimes(), r.plan.Counters().Operators
 	r.save()
 	if r.o.Resume {
 		r.Close()

@@ -1,0 +1,172 @@
+package operator
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"slices"
+)
+
+// Entries are due by their event time, or by the wall time at which they were
+// last used.
+const (
+	byTime = iota
+	byIdle
+)
+
+// coldTime is when an entry of a run is due.
+type coldTime struct {
+	at     int64
+	number int32
+}
+
+// coldTimes is a list of times in a run's file, ascending: what is left of it.
+type coldTimes struct {
+	place int64
+	next  int64 // the first time
+	left  int32
+}
+
+const (
+	coldTimeBytes = 12
+	coldTimesMax  = 1 << 17 // of one list, which is sorted in memory
+	coldTimesRead = 340     // at once: about a page
+)
+
+// time notes when entry i is due.
+func (w *coldWriter) time(kind int, t int64, i int) error {
+	if t == noExpiry {
+		return nil
+	}
+	w.times[kind] = append(w.times[kind], coldTime{t, int32(i)})
+	if len(w.times[kind]) < coldTimesMax {
+		return nil
+	}
+	return w.list(kind)
+}
+
+// list writes the times that wait.
+func (w *coldWriter) list(kind int) error {
+	list := w.times[kind]
+	if len(list) == 0 {
+		return nil
+	}
+	slices.SortFunc(list, func(a, b coldTime) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.number, b.number)) })
+	if err := w.out(); err != nil { // blocks know their places already
+		return err
+	}
+	w.r.times[kind] = append(w.r.times[kind], coldTimes{place: w.at, next: list[0].at, left: int32(len(list))})
+	for _, t := range list {
+		w.pending = binary.LittleEndian.AppendUint64(w.pending, uint64(t.at))
+		w.pending = binary.LittleEndian.AppendUint32(w.pending, uint32(t.number))
+	}
+	w.times[kind] = list[:0]
+	return w.out()
+}
+
+// due takes out up to n entries whose time, of a kind, is up to w, and says how
+// many they were. It calls f with each, which has flags only unless read is set.
+func (c *cold) due(kind int, w int64, n int, read bool, f func(e *coldEntry) error) (got int, err error) {
+	for _, r := range c.runs {
+		for got < n {
+			if err := c.nextDue(r, kind, w, min(n-got, coldTimesMax)); err != nil {
+				return got, err
+			}
+			if len(c.numbers) == 0 {
+				break
+			}
+			if err := c.takeNumbers(r, read, f); err != nil {
+				return got, err
+			}
+			got += len(c.numbers)
+		}
+	}
+	c.prune()
+	return got, nil
+}
+
+// lapse forgets the entries whose event time is up to w and says how many they
+// were.
+func (c *cold) lapse(w int64) (int, error) {
+	return c.due(byTime, w, 1<<62, false, func(*coldEntry) error { return nil })
+}
+
+// expire forgets the entries that were not used for the time (state_ttl).
+func (c *cold) expire(i *idle, log *changeLog, counts *OperatorCount) error {
+	if i.ttl <= 0 {
+		return nil
+	}
+	n, err := c.due(byIdle, i.now, 1<<62, true, func(e *coldEntry) error {
+		if e.flags&coldSaved != 0 {
+			log.forget(e.key)
+		}
+		return nil
+	})
+	counts.Removed += int64(n)
+	return err
+}
+
+// nextDue lists some numbers of a run that are due, none when none are.
+func (c *cold) nextDue(r *coldRun, kind int, w int64, n int) error {
+	c.numbers = c.numbers[:0]
+	for i := range r.times[kind] {
+		l := &r.times[kind][i]
+		for l.left > 0 && l.next <= w && len(c.numbers) < n {
+			k := min(int(l.left), coldTimesRead)
+			c.times = grow(c.times, k*coldTimeBytes)
+			if _, err := r.file.f.ReadAt(c.times, l.place); err != nil {
+				return fmt.Errorf("%s: read spilled state: %w", r.file.name, err)
+			}
+			if err := c.cutTimes(r, l, w, n); err != nil {
+				return err
+			}
+		}
+	}
+	slices.Sort(c.numbers)
+	return nil
+}
+
+// cutTimes takes what is due from the start of a list, of which c.times was read.
+func (c *cold) cutTimes(r *coldRun, l *coldTimes, w int64, n int) error {
+	for b := c.times; len(b) > 0; b = b[coldTimeBytes:] {
+		l.next = int64(leUint64(b))
+		if l.next > w || len(c.numbers) == n {
+			return nil
+		}
+		number := int(binary.LittleEndian.Uint32(b[8:]))
+		if number >= r.all {
+			return fmt.Errorf("%s: read spilled state: %w", r.file.name, errSpill)
+		}
+		if !r.taken.Get(number) {
+			c.numbers = append(c.numbers, int32(number))
+		}
+		l.left--
+		l.place += coldTimeBytes
+	}
+	return nil
+}
+
+// takeNumbers takes the entries in c.numbers out.
+func (c *cold) takeNumbers(r *coldRun, read bool, f func(e *coldEntry) error) error {
+	b := 0
+	for _, number := range c.numbers {
+		if i := int32(b + 1); int(i) < len(r.blocks) && r.blocks[i].entry <= number {
+			rest, found := slices.BinarySearchFunc(r.blocks[i:], number, func(b coldBlock, x int32) int { return cmp.Compare(b.entry, x) })
+			if b = int(i) + rest; !found {
+				b--
+			}
+		}
+		e := coldEntry{flags: r.flags(int(number))}
+		if read {
+			if err := c.read.load(r, b); err != nil {
+				return err
+			}
+			e, _, _ = c.read.entry(int(number - r.blocks[b].entry))
+		}
+		c.drop(r, b, int(number))
+		if err := f(&e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
