@@ -140,11 +140,8 @@ func (b *Binder) aggCall(e *ast.Call, name string, fn *funcs.Aggregate, v *env) 
 	}
 	filterText := ""
 	if e.Filter != nil {
-		f, good := b.expr(e.Filter, v)
-		if good {
-			call.Filter, good = b.condition(e.Filter.Range(), f, f.text)
-			filterText = " FILTER (WHERE " + f.text + ")"
-		}
+		f, good := b.aggFilter(e.Filter, v)
+		call.Filter, filterText = f.e, " FILTER (WHERE "+f.text+")"
 		ok = ok && good
 	}
 	if !ok {
@@ -163,6 +160,32 @@ func (b *Binder) aggCall(e *ast.Call, name string, fn *funcs.Aggregate, v *env) 
 		txt = aggText(e, name, textsOf(args), &call, keyTexts)
 	}
 	return call, txt + filterText, true
+}
+
+// aggFilter binds the condition of FILTER.
+func (b *Binder) aggFilter(e ast.Expr, v *env) (bound, bool) {
+	inner := *v
+	inner.inAgg, inner.agg, inner.win = false, true, true
+	f, ok := b.expr(e, &inner)
+	if !ok {
+		return f, false
+	}
+	class, msg := diag.Code(""), ""
+	switch {
+	case hasWindow(f.e):
+		class, msg = "CONTAINS_WINDOW_FUNCTION", "It should not contain a window function."
+	case hasAgg(f.e):
+		class, msg = "CONTAINS_AGGREGATE", "It should not contain an aggregate function."
+	case logical.Volatility(f.e) == funcs.Volatile:
+		class, msg = "NON_DETERMINISTIC", "It should be deterministic."
+	case f.typ().Kind != schema.Boolean && f.typ().Kind != schema.Void:
+		class, msg = "NOT_BOOLEAN", "Expected a BOOLEAN type."
+	default:
+		f.e, ok = b.condition(e.Range(), f, f.text)
+		return f, ok
+	}
+	b.fail(e.Range(), "INVALID_AGGREGATE_FILTER."+class, "The FILTER expression %q in an aggregate function is invalid. %s", f.text, msg)
+	return f, false
 }
 
 // readsLambda reports whether arguments read parameters of the lambda

@@ -195,6 +195,9 @@ func (b *Binder) columnOf(r diag.Range, parts []ast.Ident, f found, from, s *sco
 	}
 	a.Name = f.name.Name
 	x := bound{e: &logical.Column{At: b.at(r), Attr: a}, text: a.Name, name: a.Name, char: f.col.char}
+	if from != s {
+		x.text = "outer(" + strings.Join(append(append([]string(nil), f.col.quals...), a.Name), ".") + ")"
+	}
 	for _, p := range f.rest {
 		var ok bool
 		if x, ok = b.access(r, x, p); !ok {

@@ -163,6 +163,10 @@ func (c *core) groupKey(x ast.Expr) []int {
 
 // addKey adds a key unless an equal one is there.
 func (c *core) addKey(y bound, r diag.Range) int {
+	if hasWindow(y.e) {
+		c.b.fail(r, "UNSUPPORTED_EXPR_FOR_OPERATOR", "A query operator contains one or more unsupported expressions: the window function %q cannot be grouped by.", y.text)
+		c.ok = false
+	}
 	k := key(y.e)
 	for i, g := range c.groups.keys {
 		if key(g.e) == k {

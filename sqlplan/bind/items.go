@@ -204,7 +204,8 @@ func (c *core) addItem(it item, used map[logical.ColumnID]bool) {
 	}
 	it.attr = logical.Attr{Name: name, Type: it.e.Type(), Nullable: it.e.Nullable(), Watermark: -1}
 	x, bare := it.e.(*logical.Column)
-	bare = bare && it.alias == ""
+	// A column of an outer query is another one here.
+	bare = bare && it.alias == "" && !c.isOuter(x.Attr.ID)
 	switch {
 	case bare && !used[x.Attr.ID]:
 		it.attr.ID, it.attr.Watermark = x.Attr.ID, x.Attr.Watermark
@@ -215,6 +216,15 @@ func (c *core) addItem(it item, used map[logical.ColumnID]bool) {
 	}
 	used[it.attr.ID] = true
 	c.items = append(c.items, it)
+}
+
+// isOuter reports a column of a query around this one.
+func (c *core) isOuter(id logical.ColumnID) bool {
+	if c.in.outers == nil {
+		return false
+	}
+	_, ok := logical.Find(c.in.outers.attrs, id)
+	return ok
 }
 
 // lateral resolves a name against the aliases of earlier items.

@@ -83,6 +83,11 @@ func (b *Binder) joinRight(j *ast.Join, l logical.Node, ls *scope, up enclosing)
 		s, ok = b.using(j, n, ls, rs, j.Using)
 	case j.On != nil:
 		n.Cond, ok = b.joinCond(j.On, up.over(&scope{cols: both.cols, broken: both.broken}))
+		if _, isQuery := j.R.(*ast.SubqueryRel); ok && isQuery && isLateral(j.R) && logical.Volatility(n.Cond) == funcs.Volatile {
+			b.fail(j.On.Range(), subqueryCategory+"LATERAL_JOIN_CONDITION_NON_DETERMINISTIC",
+				"Unsupported subquery expression: Lateral join condition cannot be non-deterministic.")
+			ok = false
+		}
 	}
 	if !ok || l == nil || r == nil {
 		return nil, &scope{broken: true, cols: s.cols}

@@ -155,6 +155,20 @@ func (b *Binder) in(e *ast.In, v *env) (bound, bool) {
 	return y, ok
 }
 
+// fieldNamesOf gives the fields of a struct the names of another one's: a tuple
+// is compared by place.
+func fieldNamesOf(t, like schema.Type) schema.Type {
+	if t.Kind != schema.Struct || like.Kind != schema.Struct || len(t.Fields) != len(like.Fields) {
+		return t
+	}
+	fields := append([]schema.Field(nil), t.Fields...)
+	for i := range fields {
+		fields[i].Name = like.Fields[i].Name
+		fields[i].Type = fieldNamesOf(fields[i].Type, like.Fields[i].Type)
+	}
+	return schema.StructOf(fields...)
+}
+
 func (b *Binder) inList(e *ast.In, v *env) (bound, bool) {
 	x, ok := b.expr(e.X, v)
 	list, ok2 := b.exprs(e.List, v)
@@ -174,6 +188,9 @@ func (b *Binder) inList(e *ast.In, v *env) (bound, bool) {
 		}
 	}
 	txt := "(" + x.text + " IN (" + strings.Join(texts, ", ") + "))"
+	for i := range types {
+		types[i] = fieldNamesOf(types[i], types[0])
+	}
 	t, ok := b.commonType(types, true)
 	if !ok || t.Kind == schema.Map {
 		names := make([]string, len(types))

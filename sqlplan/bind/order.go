@@ -254,10 +254,26 @@ func (b *Binder) limitNode(n logical.Node, t *ast.Tail) (logical.Node, bool) {
 	if !ok || !ok2 {
 		return n, false
 	}
+	if t.LimitAll {
+		unlimited(n)
+	}
 	if count < 0 && offset == 0 && t.Offset == nil {
 		return n, true
 	}
 	return &logical.Limit{Input: n, Count: count, Offset: offset}, true
+}
+
+// unlimited lifts the bound on rows of the recursive queries below: that is
+// what LIMIT ALL says.
+func unlimited(n logical.Node) {
+	switch m := n.(type) {
+	case *logical.Recursion:
+		m.MaxRows = -1
+	case *logical.Project, *logical.Filter, *logical.Join, *logical.Union:
+		for _, in := range m.Inputs() {
+			unlimited(in)
+		}
+	}
 }
 
 func (b *Binder) limitValue(e ast.Expr, what string) (int64, bool) {

@@ -3,6 +3,7 @@ package bind
 import (
 	"strings"
 
+	"pipelines/spec/diag"
 	"pipelines/sqlplan/ast"
 	"pipelines/sqlplan/logical"
 	"pipelines/tables/schema"
@@ -123,6 +124,18 @@ func (b *Binder) pivotSecond(p *ast.Pivot, q pivotParts) (logical.Node, *scope) 
 	return q.second, q.out
 }
 
+// nestedText names the column of a nested pivot value by what it prints as.
+func (b *Binder) nestedText(r diag.Range, x *bound) {
+	if !x.typ().IsNested() {
+		return
+	}
+	if y, ok := b.castTo(r, *x, schema.Of(schema.String), logical.CastANSI); ok {
+		if v, isConst := b.constant(y.e); isConst && !v.IsNull(0) {
+			x.text = string(v.Str(0))
+		}
+	}
+}
+
 func (b *Binder) pivotAggregates(p *ast.Pivot, v *env) (out []bound, names []string, ok bool) {
 	ok = true
 	for _, a := range p.Aggregates {
@@ -180,6 +193,7 @@ func (b *Binder) pivotValues(p *ast.Pivot, cols []bound, in *scope) ([]pivotValu
 				return nil, false
 			}
 			vals[i].e = c
+			b.nestedText(e.Range(), &vals[i])
 		}
 		if name == "" {
 			name = strings.Join(textsOf(vals), ", ")

@@ -15,10 +15,11 @@ type cteScope struct {
 	cte  *ast.CTE
 	up   *cteScope // what the CTE itself sees
 	used bool
-	at   enclosing // of the query that has the WITH
-	loop *loop     // inside its own step: the rows of the round before
+	loop *loop // inside its own step: the rows of the round before
 	// recursive CTEs refer to themselves.
 	recursive bool
+	// around is what the query with the CTE may see of the queries around it.
+	around enclosing
 }
 
 func (s *cteScope) find(name string) *cteScope {
@@ -34,13 +35,10 @@ func (s *cteScope) find(name string) *cteScope {
 func (b *Binder) query(q *ast.Query, up enclosing) (logical.Node, *scope) {
 	saved := b.ctes
 	defer func() { b.ctes = saved }()
-	if q.With != nil && !b.with(q.With) {
+	if q.With != nil && !b.with(q.With, up) {
 		return nil, &scope{broken: true}
 	}
 	mine := b.ctes
-	for c := mine; c != saved; c = c.up {
-		c.at = up
-	}
 	n, s := b.body(q.Body, &q.Tail, up)
 	b.ctes = mine
 	for c := mine; c != saved; c = c.up {
@@ -52,7 +50,7 @@ func (b *Binder) query(q *ast.Query, up enclosing) (logical.Node, *scope) {
 }
 
 // with makes the CTEs of a WITH visible.
-func (b *Binder) with(w *ast.With) bool {
+func (b *Binder) with(w *ast.With, up enclosing) bool {
 	seen, outer := map[string]bool{}, b.ctes
 	for i := range w.CTEs {
 		c := &w.CTEs[i]
@@ -66,7 +64,7 @@ func (b *Binder) with(w *ast.With) bool {
 			b.fail(c.Name.Span, "AMBIGUOUS_ALIAS_IN_NESTED_CTE", "Name `%s` is ambiguous in nested CTE. Please set \"spark.sql.legacy.ctePrecedencePolicy\" to \"CORRECTED\" so that the name defined in the inner CTE takes precedence.", c.Name.Name)
 			return false
 		}
-		b.ctes = &cteScope{name: c.Name.Name, cte: c, up: b.ctes, recursive: w.Recursive}
+		b.ctes = &cteScope{name: c.Name.Name, cte: c, up: b.ctes, recursive: w.Recursive, around: up}
 	}
 	return true
 }
@@ -74,17 +72,31 @@ func (b *Binder) with(w *ast.With) bool {
 // checkUnused binds a CTE that nothing reads, for its errors.
 func (b *Binder) checkUnused(c *cteScope, up enclosing) {
 	reads := len(b.reads)
+	up.refs = &outerRefs{}
 	b.cteQuery(c, up)
 	b.reads = b.reads[:reads]
 }
 
-// enclosed is what a CTE sees around it where it is read: the same as the query
-// that has the WITH, when it is read right there.
-func (s *cteScope) enclosed(up enclosing) enclosing {
-	if up.scope != nil && up.scope == s.at.scope && up.refs == s.at.refs {
-		return up
+// cteReference binds a CTE where it is read: the columns of outer queries that
+// it takes count for the queries between too.
+func (b *Binder) cteReference(c *cteScope, up enclosing) (logical.Node, *scope) {
+	refs := &outerRefs{}
+	around := c.around
+	if around.scope != nil {
+		around.refs = refs
 	}
-	return enclosing{}
+	n, s := b.cteQuery(c, around)
+	for _, a := range refs.attrs {
+		if up.refs != nil {
+			up.refs.add(a)
+		}
+		for at := up.scope; at != nil && at != c.around.scope; at = at.outer {
+			if at.outers != nil {
+				at.outers.add(a)
+			}
+		}
+	}
+	return n, s
 }
 
 // cteQuery binds the query of a CTE afresh.
@@ -107,10 +119,18 @@ func (b *Binder) cteQuery(c *cteScope, up enclosing) (logical.Node, *scope) {
 	return b.renamed(n, s, c.cte.Columns, c.cte.Name.Span)
 }
 
-// mentions reports whether a query reads the name.
+// mentions reports whether a query reads the name; a query inside that defines
+// it anew means its own.
 func mentions(q *ast.Query, name string) bool {
 	found := false
 	ast.Walk(q, func(n ast.Node) bool {
+		if in, ok := n.(*ast.Query); ok && in != q && in.With != nil {
+			for _, c := range in.With.CTEs {
+				if strings.EqualFold(c.Name.Name, name) {
+					return false
+				}
+			}
+		}
 		if t, ok := n.(*ast.Table); ok && len(t.Name.Parts) == 1 && strings.EqualFold(t.Name.Parts[0].Name, name) {
 			found = true
 		}

@@ -30,7 +30,7 @@ const (
 func (b *Binder) recursive(c *cteScope, up enclosing) (logical.Node, *scope) {
 	broken := &scope{broken: true}
 	q := c.cte.Query
-	if q.With != nil && !b.with(q.With) {
+	if q.With != nil && !b.with(q.With, up) {
 		return nil, broken
 	}
 	body := q.Body
@@ -108,6 +108,11 @@ func (b *Binder) closeLoop(u *ast.SetOp, r *logical.Recursion, cols []col, step 
 		if types[i].Kind == schema.Void {
 			types[i] = t
 		}
+		if !t.SameShape(types[i]) {
+			b.fail(u.R.Range(), "CANNOT_MERGE_INCOMPATIBLE_DATA_TYPE",
+				"Failed to merge incompatible data types %q and %q: the recursive term must have the types of the anchor term.", types[i].SQL(), sc[i].attr.Type.SQL())
+			return nil, broken
+		}
 	}
 	var ok, ok2 bool
 	r.Anchor, ok = b.align(u.L.Range(), r.Anchor, cols, types)
@@ -179,7 +184,7 @@ func misplaced(n logical.Node, number int, forbidden bool) bool {
 	switch m := n.(type) {
 	case *logical.RecursionRef:
 		return forbidden && m.Loop == number
-	case *logical.Aggregate:
+	case *logical.Aggregate, *logical.Window, *logical.Sort:
 		forbidden = true
 	case *logical.Join:
 		left, right := forbidden, forbidden

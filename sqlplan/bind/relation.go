@@ -144,7 +144,7 @@ func (b *Binder) table(t *ast.Table, up enclosing) (logical.Node, *scope) {
 		if c.loop != nil {
 			return b.recursionRef(c, t.Span)
 		}
-		n, s := b.cteQuery(c, c.enclosed(up))
+		n, s := b.cteReference(c, up)
 		if n == nil {
 			return nil, broken
 		}

@@ -33,15 +33,37 @@ func (b *Binder) scalarSubquery(e *ast.Subquery, v *env) (bound, bool) {
 	}
 	return bound{
 		e:    &logical.Subquery{At: b.at(e.Span), Kind: logical.ScalarSubquery, Plan: n, Outer: refs.attrs, T: t},
-		text: "scalarsubquery(" + outerNames(refs) + ")",
+		text: "scalarsubquery(" + outerNames(n, refs) + ")",
 	}, true
 }
 
-func outerNames(refs *outerRefs) string {
-	names := make([]string, len(refs.attrs))
-	for i, a := range refs.attrs {
-		names[i] = a.Name
+// outerNames lists the outer columns of a subquery, each mention once, from
+// the top of its plan down.
+func outerNames(plan logical.Node, refs *outerRefs) string {
+	if len(refs.attrs) == 0 {
+		return ""
 	}
+	var names []string
+	logical.WalkNode(plan, func(n logical.Node) bool {
+		logical.EachExpr(n, func(e logical.Expr) {
+			logical.WalkExpr(e, func(x logical.Expr) bool {
+				switch x := x.(type) {
+				case *logical.Column:
+					if a, ok := logical.Find(refs.attrs, x.Attr.ID); ok {
+						names = append(names, a.Name)
+					}
+				case *logical.Subquery:
+					for _, o := range x.Outer {
+						if a, ok := logical.Find(refs.attrs, o.ID); ok {
+							names = append(names, a.Name)
+						}
+					}
+				}
+				return true
+			})
+		})
+		return true
+	})
 	return strings.Join(names, ", ")
 }
 
@@ -52,7 +74,7 @@ func (b *Binder) exists(e *ast.Exists, v *env) (bound, bool) {
 	}
 	return bound{
 		e:    &logical.Subquery{At: b.at(e.Span), Kind: logical.ExistsSubquery, Plan: n, Outer: refs.attrs, T: schema.Of(schema.Boolean)},
-		text: "exists(" + outerNames(refs) + ")",
+		text: "exists(" + outerNames(n, refs) + ")",
 	}, true
 }
 
@@ -92,7 +114,7 @@ func (b *Binder) inQuery(e *ast.In, v *env) (bound, bool) {
 	if sub.Plan, ok = b.align(e.Span, n, cols, types); !ok {
 		return bound{}, false
 	}
-	return bound{e: sub, text: "(" + strings.Join(textsOf(left), ", ") + " IN (listquery(" + outerNames(refs) + ")))"}, true
+	return bound{e: sub, text: "(" + strings.Join(textsOf(left), ", ") + " IN (listquery(" + outerNames(n, refs) + ")))"}, true
 }
 
 // replaceOuter gives an outer column of a subquery another identity.

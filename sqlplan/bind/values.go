@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"pipelines/sqlplan/ast"
+	"pipelines/sqlplan/funcs"
 	"pipelines/sqlplan/logical"
 	"pipelines/tables/column"
 	"pipelines/tables/schema"
@@ -87,7 +88,13 @@ func (b *Binder) valuesNode(q *ast.Values, rows [][]bound, attrs []logical.Attr)
 		for i, r := range rows {
 			v, err := fold(r[c].e, b.session)
 			if err != nil {
-				b.failErr(q.Rows[i].Range(), err)
+				b.fail(q.Rows[i].Range(), "INVALID_INLINE_TABLE.FAILED_SQL_EXPRESSION_EVALUATION",
+					"Invalid inline table. Failed to evaluate the SQL expression %q: %s", r[c].text, err.Message)
+				return nil, false
+			}
+			if v == nil && logical.Volatility(r[c].e) == funcs.Volatile {
+				b.fail(q.Rows[i].Range(), "INVALID_INLINE_TABLE.CANNOT_EVALUATE_EXPRESSION_IN_INLINE_TABLE",
+					"Invalid inline table. Cannot evaluate the expression %q in inline table definition.", r[c].text)
 				return nil, false
 			}
 			if v == nil {

@@ -290,10 +290,17 @@ func (b *Binder) frameBound(x ast.Bound, unit logical.FrameUnit, w *winExpr) (lo
 	if !ok {
 		return out, "", false
 	}
-	if val, isConst = b.constant(c); isConst {
-		out.Offset = &logical.Literal{At: b.at(x.X.Range()), Value: val}
+	val, ferr := fold(c, b.session)
+	switch {
+	case ferr != nil:
+		b.failErr(x.X.Range(), ferr)
+		return out, "", false
+	case val.IsNull(0):
+		b.fail(x.X.Range(), "DATATYPE_MISMATCH.SPECIFIED_WINDOW_FRAME_WITHOUT_FOLDABLE", "Window frame bound %q is not a constant.", y.text)
+		return out, "", false
 	}
-	return out, text, isConst
+	out.Offset = &logical.Literal{At: b.at(x.X.Range()), Value: val}
+	return out, text, true
 }
 
 // rangeBoundText prints an offset of a RANGE frame: one that had to be cast
@@ -323,7 +330,7 @@ func (b *Binder) rangeType(x ast.Bound, y bound, w *winExpr) (schema.Type, bool)
 	switch {
 	case k.IsNumeric() && o.IsNumeric():
 		return k, true
-	case k.Kind == schema.Date && (o.Kind == schema.Int32 || o.Kind == schema.DayTimeInterval || o.Kind == schema.YearMonthInterval):
+	case k.Kind == schema.Date && (o.Kind == schema.Int32 || o.Kind == schema.DayTimeInterval && o.To == schema.Day || o.Kind == schema.YearMonthInterval):
 		return o, true
 	case (k.Kind == schema.Timestamp || k.Kind == schema.TimestampNTZ) && isIntervalType(o):
 		return o, true

@@ -20,6 +20,14 @@ var pSummable = param{`("NUMERIC" or "ANSI INTERVAL")`, func(_ *Session, t schem
 	return t, t.IsNumeric()
 }}
 
+// pAveraged takes a TIMESTAMP too: as the seconds since 1970.
+var pAveraged = param{pSummable.want, func(s *Session, t schema.Type) (schema.Type, bool) {
+	if t.Kind == schema.Timestamp {
+		return tDouble, true
+	}
+	return pSummable.take(s, t)
+}}
+
 func sumAggregate(name, doc string, try bool) *Aggregate {
 	return aggregate(name, name+"(expr)", doc, aggSpec{
 		sig: signature{params: []param{pSummable}},
@@ -201,7 +209,7 @@ func floatSum(result schema.Type, finish func(sum float64, n int64) float64) *Bo
 
 func avgAggregate(name, doc string, try bool) *Aggregate {
 	return aggregate(name, name+"(expr)", doc, aggSpec{
-		sig: signature{params: []param{pSummable}},
+		sig: signature{params: []param{pAveraged}},
 		build: func(s *Session, _ []Arg, types []schema.Type) (*BoundAggregate, error) {
 			t := types[0]
 			if t.IsFloat() {

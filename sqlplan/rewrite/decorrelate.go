@@ -137,7 +137,7 @@ func (c *Context) unnestFilter(f *logical.Filter) logical.Node {
 	want := f.Output()
 	in := f.Input
 	var rest []logical.Expr
-	for _, conj := range logical.Conjuncts(f.Cond) {
+	for _, conj := range logical.Conjuncts(c.pushNot(f.Cond)) {
 		s, negated := asSubquery(conj)
 		if s == nil || s.Kind == logical.ScalarSubquery {
 			rest = append(rest, conj)
@@ -175,6 +175,44 @@ func asSubquery(e logical.Expr) (*logical.Subquery, bool) {
 			return nil, false
 		}
 	}
+}
+
+// pushNot moves NOT down to the subqueries of e: NOT IN is not the opposite of
+// IN where the comparison is unknown.
+func (c *Context) pushNot(e logical.Expr) logical.Expr {
+	if e == nil || !logical.HasSubquery(e) {
+		return e
+	}
+	call, ok := e.(*logical.Call)
+	if !ok || call.Fn.Fn == nil || call.Fn.Fn.Name != "not" || len(call.Args) != 1 {
+		switch e.(type) {
+		case *logical.And, *logical.Or:
+			return logical.MapChildren(e, c.pushNot)
+		}
+		return e
+	}
+	var args []logical.Expr
+	switch x := call.Args[0].(type) {
+	case *logical.And:
+		args = x.Args
+	case *logical.Or:
+		args = x.Args
+	case *logical.Call:
+		if x.Fn.Fn != nil && x.Fn.Fn.Name == "not" && len(x.Args) == 1 {
+			return c.pushNot(x.Args[0])
+		}
+		return e
+	default:
+		return e
+	}
+	out := make([]logical.Expr, len(args))
+	for i, a := range args {
+		out[i] = c.pushNot(c.call("not", a))
+	}
+	if _, and := call.Args[0].(*logical.And); and {
+		return &logical.Or{At: call.At, Args: out}
+	}
+	return &logical.And{At: call.At, Args: out}
 }
 
 // existence joins in with an IN or EXISTS subquery as a filter.
@@ -364,6 +402,7 @@ func (u *unnester) expr(e logical.Expr) logical.Expr {
 	if e == nil || !logical.HasSubquery(e) {
 		return e
 	}
+	e = u.c.pushNot(e)
 	if s, negated := asSubquery(e); s != nil && s.Kind == logical.InSubquery {
 		if negated {
 			return u.c.call("not", u.mark(s, true))
