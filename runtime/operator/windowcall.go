@@ -81,12 +81,30 @@ func (w *windowCall) rank(b *block, from, to int, out *column.Vector) {
 			i--
 		case funcs.NTile:
 			appendInt(out, int64(tile(i-from, n, w.call.Fn.Offset)))
+		case funcs.CounterDiff:
+			w.steps(b, i, to, out)
+			i = to
 		case funcs.Lag:
 			w.offset(b, i, span{from, to}, -w.call.Fn.Offset, out)
 		case funcs.Lead:
 			w.offset(b, i, span{from, to}, w.call.Fn.Offset, out)
 		case funcs.FirstValue, funcs.LastValue, funcs.NthValue:
 			w.nth(b, i, from, to, out)
+		}
+	}
+}
+
+// steps is counter_diff over the rows of a partition.
+func (w *windowCall) steps(b *block, from, to int, out *column.Vector) {
+	args := make([]*column.Vector, len(w.args))
+	for k, a := range w.args {
+		args[k] = b.cols[a]
+	}
+	prev := -1
+	for i := from; i < to; i++ {
+		w.call.Fn.Step(&w.ctx, args, prev, i, out)
+		if !args[0].IsNull(i) {
+			prev = i
 		}
 	}
 }

@@ -104,6 +104,11 @@ func (b *Binder) aggCall(e *ast.Call, name string, fn *funcs.Aggregate, v *env) 
 	if !b.withinGroup(e, name) {
 		return call, "", false
 	}
+	if e.Nulls == ast.RespectNulls {
+		if r := funcs.RespectingNulls(name); r != nil {
+			fn = r
+		}
+	}
 	args, ok := b.aggArgs(e, name, v)
 	if ok && readsLambda(args, v) {
 		b.fail(e.Span, "UNSUPPORTED_EXPR_FOR_OPERATOR", "The aggregate function `%s` reads a parameter of a lambda function: use aggregate() or reduce() for the elements of an array.", name)
@@ -272,11 +277,11 @@ func (b *Binder) aggArgs(e *ast.Call, name string, v *env) ([]bound, bool) {
 			out = append(out, x)
 		}
 	}
-	if e.Nulls != ast.DefaultNulls && !picksValue[name] {
+	if e.Nulls == ast.IgnoreNulls && !picksValue[name] && funcs.RespectingNulls(name) == nil {
 		b.noNullTreatment(e, name)
 		return out, false
 	}
-	if e.Nulls == ast.IgnoreNulls {
+	if e.Nulls == ast.IgnoreNulls && picksValue[name] {
 		out = append(out, bound{e: boolLiteral(b.at(e.Span), true), text: "true"})
 	}
 	return out, ok

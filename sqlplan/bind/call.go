@@ -79,7 +79,10 @@ func (b *Binder) otherCall(e *ast.Call, name string, v *env) (bound, bool) {
 		b.fail(e.Span, "WINDOW_FUNCTION_WITHOUT_OVER_CLAUSE", "Window function `%s` needs an OVER clause.", name)
 		return bound{}, false
 	}
-	if generatorOf(name) != nil {
+	if g := generatorOf(name); g != nil && g.TableOnly {
+		b.fail(e.Name.Span, "NOT_A_SCALAR_FUNCTION", "%s appears as a scalar expression here, but the function was defined as a table function.", quoteNames([]string{name}))
+		return bound{}, false
+	} else if g != nil {
 		if outsideSelect[v.clause] {
 			b.fail(e.Span, "UNSUPPORTED_GENERATOR.OUTSIDE_SELECT", "The generator is not supported: outside the SELECT clause, found: %s.", v.clause)
 			return bound{}, false

@@ -86,6 +86,13 @@ func (b *Binder) expr(e ast.Expr, v *env) (bound, bool) {
 		return b.castExpr(e, v)
 	case *ast.Call:
 		return b.call(e, v)
+	case *ast.Collate:
+		x, ok := b.expr(e.X, v)
+		name, _ := b.literal(&ast.StringLit{Pos: e.Pos, Value: strings.Join(e.Name.Strings(), ".")})
+		if !ok {
+			return x, false
+		}
+		return b.function(e.Span, "collate", []bound{x, name})
 	case *ast.Row:
 		return b.row(e, v)
 	case *ast.Alias:
@@ -109,8 +116,6 @@ func (b *Binder) misplaced(e ast.Expr) (bound, bool) {
 			"A lambda function should only be used in a higher order function.")
 	case *ast.NamedArg:
 		b.fail(e.Span, "NAMED_PARAMETERS_NOT_SUPPORTED", "Named parameters are not supported here.")
-	case *ast.Collate:
-		b.notYet(e.Span, "COLLATE")
 	case *ast.Default:
 		b.fail(e.Span, "DEFAULT_PLACEMENT_INVALID", "DEFAULT is not allowed here.")
 	default:

@@ -53,7 +53,8 @@ func (c *core) isGenerator(call *ast.Call) bool {
 		return false
 	}
 	name := strings.ToLower(call.Name.Parts[0].Name)
-	return generatorOf(name) != nil && specialForm(name) == nil && lookupScalar(name) == nil
+	g := generatorOf(name)
+	return g != nil && !g.TableOnly && specialForm(name) == nil && lookupScalar(name) == nil
 }
 
 // generator binds an item that is a generator call.

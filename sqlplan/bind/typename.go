@@ -57,8 +57,10 @@ func (r *typeResolver) fail(at diag.Range, code diag.Code, msg string) schema.Ty
 }
 
 func (r *typeResolver) resolve(t ast.TypeName) schema.Type {
-	if t.Collation != "" && !strings.EqualFold(t.Collation, "UTF8_BINARY") {
-		return r.fail(t.Span, "FEATURE_NOT_AVAILABLE", "collations other than UTF8_BINARY are not available yet")
+	if t.Collation != "" {
+		if err := funcs.CheckCollation(t.Collation); err != nil {
+			return r.fail(t.Span, diag.Code(err.Class), err.Message)
+		}
 	}
 	if k, ok := typeKinds[t.Name]; ok {
 		if r.ntz && t.Name == "timestamp" {

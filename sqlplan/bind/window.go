@@ -69,7 +69,7 @@ func (b *Binder) windowSpec(w *ast.Window, v *env) (*ast.Window, bool) {
 
 // rankCall binds a ranking or offset function.
 func (b *Binder) rankCall(e *ast.Call, name string, fn *funcs.WindowFunction, w *winExpr, v *env) (string, bool) {
-	if e.Nulls != ast.DefaultNulls && name != "lag" && name != "lead" && name != "nth_value" {
+	if e.Nulls == ast.IgnoreNulls && name != "lag" && name != "lead" && name != "nth_value" {
 		b.noNullTreatment(e, name)
 		return "", false
 	}
@@ -179,7 +179,11 @@ func (b *Binder) frame(e *ast.Call, spec *ast.Window, w *winExpr, v *env) bool {
 		*fr = defaultFrame(w)
 		return true
 	}
-	if w.call.Fn != nil && w.call.Fn.FixedFrame {
+	if fn := w.call.Fn; fn != nil && fn.FixedFrame {
+		if fn.Kind != funcs.Lag && fn.Kind != funcs.Lead && fn.Kind != funcs.CumeDist && runningRows(spec.Frame) {
+			*fr = defaultFrame(w)
+			return true
+		}
 		b.fail(spec.Frame.Span, "_LEGACY_ERROR_TEMP_1036", "The frame of the window function %s must not be specified.", w.call.Fn.Fn.Name)
 		return false
 	}
@@ -244,6 +248,11 @@ func signedOffset(f logical.FrameBound) (int64, bool) {
 		n = -n
 	}
 	return n, true
+}
+
+// runningRows is whether a frame is the one that the ranking functions have.
+func runningRows(f *ast.Frame) bool {
+	return f.Unit == ast.Rows && f.Start.Kind == ast.UnboundedPreceding && (f.End == nil || f.End.Kind == ast.CurrentRow)
 }
 
 func defaultFrame(w *winExpr) logical.Frame {

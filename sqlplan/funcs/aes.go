@@ -214,7 +214,17 @@ func notHere(name, usage string) *Function {
 	})
 }
 
+// refused lists a function of a thing that does not exist here.
+func refused(name, group, usage, thing string) *Function {
+	return custom(name, group, usage, "Needs "+thing+", which are not available here.", func(*Session, []Arg) (*Bound, error) {
+		return nil, NewError("FEATURE_NOT_AVAILABLE", "The function `"+name+"` needs "+thing+", which are not available.", nil)
+	})
+}
+
 var javaFunctions = []*Function{
+	refused("measure", "misc", "measure(expr)", "metric views"),
+	refused("timestamp_nanos", "datetime", "timestamp_nanos(expr)", "timestamps with nanoseconds"),
+	refused("unix_nanos", "datetime", "unix_nanos(expr)", "timestamps with nanoseconds"),
 	notHere("reflect", "reflect(class, method[, arg1[, arg2 ..]])"), notHere("java_method", "java_method(class, method[, arg1[, arg2 ..]])"),
 	notHere("try_reflect", "try_reflect(class, method[, arg1[, arg2 ..]])"),
 }

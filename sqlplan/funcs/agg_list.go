@@ -54,34 +54,6 @@ func collector(result schema.Type, cols []int, types []schema.Type, finish func(
 }
 
 var listAggregates = []*Aggregate{
-	aggregate("collect_list", "collect_list(expr)", "Array of the values that are not null.", aggSpec{
-		sig: signature{params: []param{pAny}},
-		build: func(_ *Session, _ []Arg, types []schema.Type) (*BoundAggregate, error) {
-			b := collector(schema.ArrayOf(types[0], false), []int{0}, types, func(_ *Ctx, st *States, g int32, out *vector) {
-				st.Lists[0].Each(g, func(v *vector, r int) { column.AppendRow(out.Children[0], v, r) })
-				out.EndList()
-			})
-			b.Nullable = false
-			return b, nil
-		},
-	}).alias("array_agg").ordered(),
-	aggregate("collect_set", "collect_set(expr)", "Array of the distinct values that are not null.", aggSpec{
-		sig: signature{params: []param{pAny}, check: func(_ *Session, call string, args []Arg) error {
-			if hasMap(args[0].Type) {
-				return errMismatch("UNSUPPORTED_INPUT_TYPE", call, "The input of `collect_set` can't be \"MAP\" type data.", map[string]string{"functionName": "`collect_set`", "dataType": `"MAP"`})
-			}
-			return nil
-		}},
-		build: func(_ *Session, _ []Arg, types []schema.Type) (*BoundAggregate, error) {
-			b := collector(schema.ArrayOf(types[0], false), []int{0}, types, func(_ *Ctx, st *States, g int32, out *vector) {
-				v, rows := distinctRows(st.Lists[0], g)
-				column.AppendRows(out.Children[0], v, rows)
-				out.EndList()
-			})
-			b.Nullable = false
-			return b, nil
-		},
-	}).ordered().anyOrder(),
 	byAggregate("max_by", 1), byAggregate("min_by", -1),
 	aggregate("percentile", "percentile(col, percentage[, frequency])", "Exact percentile, interpolated between values.", aggSpec{
 		sig: signature{params: []param{pPercentiled, pAny, pBigint}, min: 2}, build: buildPercentile,
@@ -113,25 +85,6 @@ var listAggregates = []*Aggregate{
 	aggregate("listagg", "listagg(expr[, delimiter]) [WITHIN GROUP (ORDER BY key)]", "The strings joined by a delimiter.", aggSpec{
 		sig: signature{params: []param{pText, pAny}, variadic: true, min: 1}, build: buildListAgg,
 	}).alias("string_agg").ordered(),
-}
-
-// distinctRows returns the rows of a group's list that differ, in order.
-func distinctRows(l *ListColumn, g int32) (*vector, []int32) {
-	v, rows := l.Rows(g, nil)
-	seen := map[uint64][]int32{}
-	out := rows[:0]
-	for _, r := range rows {
-		h := column.HashRow(v, int(r), 0)
-		twice := false
-		for _, o := range seen[h] {
-			twice = twice || column.Equal(v, int(o), v, int(r))
-		}
-		if !twice {
-			seen[h] = append(seen[h], r)
-			out = append(out, r)
-		}
-	}
-	return v, out
 }
 
 func byAggregate(name string, sign int) *Aggregate {

@@ -30,7 +30,7 @@ var datetimeMakeFunctions = []*Function{
 	timestampMaker("try_make_timestamp_ntz", tTimeNTZ, false, true).example("SELECT try_make_timestamp_ntz(2024, 13, 22, 15, 30, 0)", "NULL"),
 	custom("convert_timezone", "datetime", "convert_timezone([sourceTz, ]targetTz, sourceTs)", "The wall clock of one zone in another.", bindConvertTimezone).
 		example("SELECT convert_timezone('Europe/Brussels', 'America/Los_Angeles', TIMESTAMP_NTZ '2021-12-06 00:00:00')", "2021-12-05 15:00:00"),
-	timeTyped("make_time"), timeTyped("to_time"), timeTyped("try_to_time"), timeTyped("time_diff"), timeTyped("time_trunc"),
+	timeTyped("time"), timeTyped("make_time"), timeTyped("to_time"), timeTyped("try_to_time"), timeTyped("time_diff"), timeTyped("time_trunc"),
 	timeTyped("current_time"), timeTyped("localtime"), timeTyped("time_from_seconds"), timeTyped("time_from_millis"), timeTyped("time_from_micros"),
 	timeTyped("time_to_seconds"), timeTyped("time_to_millis"), timeTyped("time_to_micros"),
 }

@@ -12,6 +12,7 @@ type Generator struct {
 	Name                        string
 	Usage, Doc, Example, Result string
 	Bind                        func(s *Session, args []Arg) (*BoundGenerator, error)
+	TableOnly                   bool // stands in FROM, never in a select list
 }
 
 // BoundGenerator is a resolved generator call.
@@ -44,6 +45,7 @@ const (
 	PercentRank
 	CumeDist
 	NTile
+	CounterDiff
 	Lag
 	Lead
 	NthValue
@@ -63,4 +65,9 @@ type BoundWindow struct {
 	Offset int
 	// FixedFrame says that the function ignores the frame clause.
 	FixedFrame bool
+	// CanFail says that a row may fail.
+	CanFail bool
+	// Step appends the value of row cur of a CounterDiff; prev is the last row
+	// before it whose first argument is not null, or -1.
+	Step func(c *Ctx, args []*column.Vector, prev, cur int, out *column.Vector)
 }

@@ -9,11 +9,11 @@ import (
 var (
 	scalarLists = [][]*Function{
 		arithmeticFunctions, comparisonFunctions, stringFunctions, concatFunctions, mathFunctions,
-		conditionalFunctions, likeFunctions, regexpFunctions, datetimeFunctions, datetimeTextFunctions, bitwiseFunctions, hashFunctions, nestedFunctions, arrayFunctions, arraySetFunctions, sequenceFunctions, mapFunctions, lambdaFunctions, lambdaMapFunctions, datetimeMakeFunctions, aesFunctions, javaFunctions, jsonFunctions, csvFunctions, variantFunctions, miscFunctions, encodeFunctions, urlFunctions, formatFunctions, numberFormatFunctions, bitmapFunctions, vectorFunctions,
+		conditionalFunctions, likeFunctions, regexpFunctions, datetimeFunctions, datetimeTextFunctions, bitwiseFunctions, hashFunctions, nestedFunctions, arrayFunctions, arraySetFunctions, sequenceFunctions, mapFunctions, lambdaFunctions, lambdaMapFunctions, datetimeMakeFunctions, aesFunctions, javaFunctions, jsonFunctions, csvFunctions, variantFunctions, variantEditFunctions, timeBucketFunctions, hmacFunctions, similarityFunctions, base32Functions, collateFunctions, miscFunctions, encodeFunctions, urlFunctions, formatFunctions, numberFormatFunctions, bitmapFunctions, vectorFunctions,
 	}
-	aggregateLists = [][]*Aggregate{basicAggregates, statAggregates, listAggregates, distinctAggregates, bitmapAggregates, histogramAggregates, sketchAggregates, variantAggregates, topAggregates, vectorAggregates}
-	generatorLists = [][]*Generator{generators, nestedGenerators}
-	windowLists    = [][]*WindowFunction{windowFunctions}
+	aggregateLists = [][]*Aggregate{basicAggregates, statAggregates, collectAggregates, listAggregates, distinctAggregates, bitmapAggregates, histogramAggregates, sketchAggregates, variantAggregates, topAggregates, vectorAggregates}
+	generatorLists = [][]*Generator{generators, nestedGenerators, listingGenerators}
+	windowLists    = [][]*WindowFunction{windowFunctions, counterFunctions}
 )
 
 // index holds the functions by each of their names.

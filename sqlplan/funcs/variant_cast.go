@@ -338,7 +338,7 @@ func toVariantKernel(c *Ctx, args []*vector, out *vector) {
 	}
 	c.appendVariants(out, b, func(i int) bool {
 		if name := buildVariant(b, args[0], i); name != "" {
-			c.Fail(out, i, NewError("VARIANT_DUPLICATE_KEY", "Failed to build variant because of a duplicate object key `"+name+"`.", map[string]string{"key": name}))
+			c.Fail(out, i, errVariantDuplicate(name))
 			return false
 		}
 		return true

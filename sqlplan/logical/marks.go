@@ -56,7 +56,7 @@ func mayFail(n Node, set map[ColumnID]bool) {
 	case *Window:
 		mayFail(n.Input, set)
 		for _, c := range n.Calls {
-			if c.Agg != nil && overflows(c.Agg) {
+			if c.Agg != nil && overflows(c.Agg) || c.Fn != nil && c.Fn.CanFail {
 				set[c.Attr.ID] = true
 			}
 		}
@@ -71,7 +71,7 @@ func mayFail(n Node, set map[ColumnID]bool) {
 // argument fails the row that has it.)
 func overflows(fn *funcs.BoundAggregate) bool {
 	switch fn.Fn.Name {
-	case "count", "min", "max", "first", "last", "any_value", "count_if", "bool_and", "bool_or", "min_by", "max_by", "collect_list", "collect_set":
+	case "count", "min", "max", "first", "last", "any_value", "count_if", "bool_and", "bool_or", "min_by", "max_by", "collect_list", "collect_set", "collect_union", ":collect_list", ":collect_set", ":collect_union":
 		return false
 	}
 	return true

@@ -300,10 +300,7 @@ func (b *Builder) copy(w *walk, v Value, depth int) {
 			b.Field(m, v.name(l, i))
 			b.copy(w, v.element(l, i), depth+1)
 		}
-		if b.EndObject(m) != nil { // only in damaged values
-			b.b, b.fields = b.b[:m.bytes], b.fields[:m.list]
-			b.Null()
-		}
+		b.endObject(m)
 	case Array:
 		m := b.Array()
 		l := v.layout()
@@ -319,6 +316,14 @@ func (b *Builder) copy(w *walk, v Value, depth int) {
 			return
 		}
 		b.b = append(b.b, raw...)
+	}
+}
+
+// endObject ends an object that was copied from another.
+func (b *Builder) endObject(m Mark) {
+	if b.EndObject(m) != nil { // only in damaged values
+		b.b, b.fields = b.b[:m.bytes], b.fields[:m.list]
+		b.Null()
 	}
 }
 
