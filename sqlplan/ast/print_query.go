@@ -294,7 +294,9 @@ func (p *printer) tableAlias(a *TableAlias) {
 		return
 	}
 	p.w(" AS ")
-	p.ident(a.Name)
+	if a.Name.Name != "" {
+		p.ident(a.Name)
+	}
 	listClause(p, "(", a.Columns, p.idents)
 }
 

@@ -22,7 +22,11 @@ func (b *Binder) call(e *ast.Call, v *env) (bound, bool) {
 	if f := specialForm(name); f != nil {
 		return f(b, e, name, v)
 	}
-	if t, ok := castFunctions[name]; ok && len(e.Args) == 1 {
+	if t, ok := castFunctions[name]; ok {
+		if len(e.Args) != 1 {
+			b.fail(e.Span, "WRONG_NUM_ARGS.WITHOUT_SUGGESTION", "The `%s` requires 1 parameters but the actual number is %d.", name, len(e.Args))
+			return bound{}, false
+		}
 		return b.castCall(e, t, v)
 	}
 	if agg := lookupAggregate(name); agg != nil {

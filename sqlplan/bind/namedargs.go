@@ -14,7 +14,8 @@ var namedParams = map[string][]namedParam{
 		{"str", nil}, {"upperChar", &ast.StringLit{Value: "X"}}, {"lowerChar", &ast.StringLit{Value: "x"}},
 		{"digitChar", &ast.StringLit{Value: "n"}}, {"otherChar", &ast.NullLit{}},
 	},
-	"explode": {{"collection", nil}}, "explode_outer": {{"collection", nil}},
+	"count_min_sketch": {{"column", nil}, {"epsilon", nil}, {"confidence", nil}, {"seed", nil}},
+	"explode":          {{"collection", nil}}, "explode_outer": {{"collection", nil}},
 	"posexplode": {{"collection", nil}}, "posexplode_outer": {{"collection", nil}},
 	"inline": {{"input", nil}}, "inline_outer": {{"input", nil}},
 	"variant_explode": {{"input", nil}}, "variant_explode_outer": {{"input", nil}},
@@ -52,7 +53,7 @@ func (b *Binder) placeArgs(e *ast.Call, name string, params []namedParam) ([]ast
 	out := make([]ast.Expr, max(len(params), first))
 	copy(out, e.Args[:first])
 	for _, a := range e.Args[first:] {
-		if !b.placeNamed(a.(*ast.NamedArg), name, params, out) {
+		if !b.placeNamed(a.(*ast.NamedArg), name, params, out, first) {
 			return nil, false
 		}
 	}
@@ -69,12 +70,17 @@ func (b *Binder) placeArgs(e *ast.Call, name string, params []namedParam) ([]ast
 	return out, true
 }
 
-func (b *Binder) placeNamed(na *ast.NamedArg, name string, params []namedParam, out []ast.Expr) bool {
+func (b *Binder) placeNamed(na *ast.NamedArg, name string, params []namedParam, out []ast.Expr, positional int) bool {
 	names := make([]string, len(params))
 	for i, p := range params {
 		names[i] = p.name
 		if !strings.EqualFold(p.name, na.Name.Name) {
 			continue
+		}
+		if i < positional {
+			b.fail(na.Span, "DUPLICATE_ROUTINE_PARAMETER_ASSIGNMENT.BOTH_POSITIONAL_AND_NAMED",
+				"Call to routine `%s` is invalid because the parameter `%s` is given by its place and by its name.", name, p.name)
+			return false
 		}
 		if out[i] != nil {
 			b.fail(na.Span, "DUPLICATE_ROUTINE_PARAMETER_ASSIGNMENT.DOUBLE_NAMED_ARGUMENT_REFERENCE",

@@ -161,6 +161,11 @@ func (b *Binder) pipeAggregate(op *ast.PipeAggregate, n logical.Node, in *scope)
 		probe := *b
 		x, ok := probe.expr(it, &env{scope: in, clause: "AGGREGATE", agg: true, win: true})
 		b.next = max(b.next, probe.next)
+		if ok && hasGrouping(x.e) {
+			b.fail(it.Range(), "UNSUPPORTED_FEATURE.PIPE_OPERATOR_AGGREGATE_UNSUPPORTED_CASE",
+				"The SQL pipe operator syntax with aggregation (using |> AGGREGATE) does not support GROUPING and GROUPING_ID.")
+			return nil, &scope{broken: true}
+		}
 		if ok && hasWindow(x.e) {
 			b.fail(it.Range(), "UNSUPPORTED_FEATURE.PIPE_OPERATOR_AGGREGATE_UNSUPPORTED_CASE",
 				"The SQL pipe operator syntax with aggregation (using |> AGGREGATE) does not support window functions; please update the query to move the window functions to a subsequent |> SELECT operator instead.")
@@ -181,6 +186,17 @@ func (b *Binder) pipeAggregate(op *ast.PipeAggregate, n logical.Node, in *scope)
 		sel.Having = nil
 	}
 	return b.selectFrom(sel, nil, n, in)
+}
+
+func hasGrouping(e logical.Expr) bool {
+	found := false
+	logical.WalkExpr(e, func(x logical.Expr) bool {
+		if _, is := x.(*groupingExpr); is {
+			found = true
+		}
+		return !found
+	})
+	return found
 }
 
 // pipeOrdinal turns the number of a grouping into that column of the input.

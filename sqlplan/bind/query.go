@@ -219,6 +219,9 @@ func (b *Binder) tail(n logical.Node, s *scope, t *ast.Tail, up enclosing) (logi
 		x, good := b.expr(it.X, v)
 		add(it, x, good)
 	}
+	if _, good := b.exprs(t.DistributeBy, v); !good {
+		ok = false
+	}
 	if !ok {
 		return nil, &scope{broken: true}
 	}

@@ -36,6 +36,11 @@ func (b *Binder) relation(r ast.Relation, up enclosing) (logical.Node, *scope) {
 		return b.relTail(n, s, r.RelTail, up)
 	case *ast.TableFunc:
 		n, s := b.tableFunc(r, up)
+		if a := r.Alias; n != nil && a != nil && len(a.Columns) > 0 && len(a.Columns) != len(s.visible()) {
+			b.fail(a.Span, "NUM_TABLE_VALUE_ALIASES_MISMATCH", "Number of given aliases does not match number of output columns. Function name: `%s`; number of aliases: %d; number of output columns: %d.",
+				r.Name.Last().Name, len(a.Columns), len(s.visible()))
+			return nil, &scope{broken: true}
+		}
 		return b.relTail(n, s, r.RelTail, up)
 	case *ast.SubqueryRel:
 		if r.Stream {
@@ -540,6 +545,10 @@ func (b *Binder) rangeFunc(f *ast.TableFunc) (logical.Node, *scope) {
 	}
 	vals := make([]int64, len(xs))
 	for i, x := range xs {
+		if k := x.typ().Kind; !x.typ().IsNumeric() && k != schema.String && k != schema.Void {
+			b.fail(f.Args[i].Range(), "UNEXPECTED_INPUT_TYPE", "The argument %d of the function `range` requires the \"BIGINT\" type, however \"%s\" has the type \"%s\".", i+1, x.text, x.typ().SQL())
+			return nil, broken
+		}
 		c, ok := b.cast(f.Args[i].Range(), x.e, schema.Of(schema.Int64))
 		if !ok {
 			return nil, broken
@@ -549,7 +558,11 @@ func (b *Binder) rangeFunc(f *ast.TableFunc) (logical.Node, *scope) {
 			b.failErr(f.Args[i].Range(), err)
 			return nil, broken
 		}
-		if v == nil || v.IsNull(0) {
+		if v == nil {
+			b.fail(f.Args[i].Range(), "NON_FOLDABLE_ARGUMENT", "The function `range` requires the parameter %d to be a foldable expression of the type \"BIGINT\", but the actual argument is a non-foldable.", i+1)
+			return nil, broken
+		}
+		if v.IsNull(0) {
 			b.fail(f.Args[i].Range(), "UNEXPECTED_INPUT_TYPE", "The arguments of `range` must be constant numbers.")
 			return nil, broken
 		}
@@ -566,7 +579,7 @@ func (b *Binder) rangeFunc(f *ast.TableFunc) (logical.Node, *scope) {
 		n.Step = vals[2]
 	}
 	if n.Step == 0 {
-		b.fail(f.Span, "INVALID_PARAMETER_VALUE", "The step of `range` must not be 0.")
+		b.fail(f.Span, "FAILED_FUNCTION_CALL", "Failed preparing of the function `range` for call: the step must not be 0.")
 		return nil, broken
 	}
 	return n, scopeOf([]logical.Attr{n.Column}, []string{"range"})

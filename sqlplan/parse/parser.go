@@ -61,6 +61,7 @@ func (p *parser) catch(r any) bool {
 
 func newParser(t *diag.Text) *parser {
 	p := &parser{lexed: lex(t.Body), text: t}
+	p.pipes()
 	p.end = len(p.toks) - 1
 	p.query = make([]int8, len(p.toks))
 	for _, e := range p.lexed.errs {

@@ -2,6 +2,24 @@ package parse
 
 import "pipelines/sqlplan/ast"
 
+// pipeWords are the words that make | a pipe operator as |> is one. A column
+// of such a name stands right of | only in front of an operator or an end.
+var pipeWords = set("SELECT EXTEND SET DROP AS WHERE AGGREGATE PIVOT UNPIVOT TABLESAMPLE INNER CROSS LEFT RIGHT FULL SEMI ANTI " +
+	"NATURAL JOIN UNION EXCEPT MINUS INTERSECT ORDER SORT CLUSTER DISTRIBUTE LIMIT OFFSET WINDOW LATERAL")
+
+// pipes turns each | that stands before an operator's word into |>.
+func (p *parser) pipes() {
+	for i := range p.toks {
+		if !p.toks[i].isOp("|") || i+2 >= len(p.toks) || p.toks[i+1].kind != word || !pipeWords[p.toks[i+1].up] {
+			continue
+		}
+		if t := p.toks[i+2]; t.kind == eof || t.kind == op && !t.isOp("(") && !t.isOp("*") && !t.isOp("-") || t.isWord("FROM") || t.isWord("AS") {
+			continue
+		}
+		p.toks[i].up = "|>"
+	}
+}
+
 // pipeline reads one |> operator and makes the query so far its input.
 func (p *parser) pipeline(q *ast.Query, start int) {
 	p.i++
@@ -28,6 +46,9 @@ func (p *parser) pipeOp() ast.PipeOp {
 	case t.isWord("SELECT"):
 		s := &ast.Select{}
 		p.selectItems(s)
+		if p.isWords("GROUP", "BY") {
+			s.GroupBy = p.groupBy(p.expr)
+		}
 		if p.isWords("WINDOW") {
 			p.i++
 			s.Windows = p.namedWindows()
@@ -48,6 +69,10 @@ func (p *parser) pipeOp() ast.PipeOp {
 		return &ast.PipeAs{Pos: p.pos(start), Name: id}
 	case p.accept("WHERE"):
 		x := p.expr()
+		if p.isWords("WINDOW") {
+			p.failCode(tokRange(p.tok()), "NOT_ALLOWED_IN_PIPE_OPERATOR_WHERE.WINDOW_CLAUSE",
+				"Not allowed in the pipe WHERE clause: WINDOW clause.")
+		}
 		return &ast.PipeWhere{Pos: p.pos(start), Cond: x}
 	case p.accept("AGGREGATE"):
 		return p.pipeAggregate(start)
@@ -76,11 +101,29 @@ func (p *parser) pipeOp() ast.PipeOp {
 		p.tail(&n.Tail)
 		if !n.Tail.Empty() {
 			n.Pos = p.pos(start)
+			p.oneClause(n)
 			return n
 		}
 	}
 	p.fail("expected an operator such as SELECT, WHERE, AGGREGATE, JOIN or ORDER BY")
 	return nil
+}
+
+// oneClause refuses several clauses in one operator; LIMIT with OFFSET is one.
+func (p *parser) oneClause(n *ast.PipeTail) {
+	count := 0
+	for _, is := range []bool{
+		n.OrderBy != nil || n.OrderByAll != nil || n.ClusterBy != nil || n.SortBy != nil || n.DistributeBy != nil, // see checkOrder
+		n.Windows != nil, n.Limit != nil || n.LimitAll || n.Offset != nil,
+	} {
+		if is {
+			count++
+		}
+	}
+	if count > 1 {
+		p.failCode(n.Span, "MULTIPLE_QUERY_RESULT_CLAUSES_WITH_PIPE_OPERATORS",
+			"ORDER BY, SORT BY, CLUSTER BY, DISTRIBUTE BY, LIMIT, OFFSET and WINDOW cannot coexist in the same SQL pipe operator using '|>'. Please separate the multiple result clauses into separate pipe operators and then retry the query again.")
+	}
 }
 
 // pivotClash refuses PIVOT and UNPIVOT in one operator.

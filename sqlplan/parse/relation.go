@@ -418,6 +418,12 @@ func (p *parser) delay() *ast.IntervalLit {
 // tableAlias reads [AS] name [(columns)], or returns nil.
 func (p *parser) tableAlias() *ast.TableAlias {
 	start := p.start()
+	if p.isWords("AS") && p.at(1).isOp("(") { // names for the columns alone
+		p.i++
+		a := &ast.TableAlias{Columns: p.identList()}
+		a.Pos = p.pos(start)
+		return a
+	}
 	as := p.isWords("AS") && (p.at(1).kind == word || p.at(1).kind == quoted)
 	if as {
 		p.i++
@@ -452,6 +458,9 @@ func (p *parser) sample() *ast.Sample {
 		s.Of = p.smallNumber()
 		if p.isWords("ON") {
 			p.failCode(p.since(start), "_LEGACY_ERROR_TEMP_0016", "TABLESAMPLE(BUCKET x OUT OF y ON column) is not supported.")
+		}
+		if s.Bucket > s.Of {
+			p.failCode(p.since(start), "_LEGACY_ERROR_TEMP_0064", "Sampling fraction must be on interval [0, 1].")
 		}
 	default:
 		s.X = p.value(0)
