@@ -138,10 +138,8 @@ func (b *Binder) aggCall(e *ast.Call, name string, fn *funcs.Aggregate, v *env) 
 	if orderedSet[name] {
 		call.OrderBy = nil
 	}
-	if ok && e.Distinct && len(call.OrderBy) > 0 && len(args) > 0 && key(call.OrderBy[0].Expr) != key(args[0].e) {
-		b.fail(e.Span, "INVALID_WITHIN_GROUP_EXPRESSION.MISMATCH_WITH_DISTINCT_INPUT",
-			"Invalid function `%s` with WITHIN GROUP. Cannot be invoked with DISTINCT and WITHIN GROUP ordering by another expression.", name)
-		ok = false
+	if ok && e.Distinct && len(call.OrderBy) > 0 && len(args) > 0 {
+		ok = b.distinctOrder(e, name, args[0].e, call.OrderBy)
 	}
 	filterText := ""
 	if e.Filter != nil {
@@ -193,6 +191,26 @@ func (b *Binder) aggFilter(e ast.Expr, v *env) (bound, bool) {
 	return f, false
 }
 
+// distinctOrder checks that the different values of listagg are ordered by
+// themselves: as texts they must differ where they did before.
+func (b *Binder) distinctOrder(e *ast.Call, name string, x logical.Expr, order []logical.SortKey) bool {
+	by := order[0].Expr
+	if c, ok := x.(*logical.Cast); ok && key(by) != key(x) && c.To.Kind == schema.String {
+		x = c.Input
+	}
+	if len(order) > 1 || key(by) != key(x) {
+		b.fail(e.Span, "INVALID_WITHIN_GROUP_EXPRESSION.MISMATCH_WITH_DISTINCT_INPUT",
+			"Invalid function `%s` with WITHIN GROUP. Cannot be invoked with DISTINCT and WITHIN GROUP ordering by another expression.", name)
+		return false
+	}
+	if t := by.Type(); t.IsFloat() || t.Kind == schema.Timestamp {
+		b.fail(e.Span, "INVALID_WITHIN_GROUP_EXPRESSION.MISMATCH_WITH_DISTINCT_INPUT_UNSAFE_CAST",
+			"Invalid function `%s` with WITHIN GROUP. The values are %q, and different ones may be equal as \"STRING\": cast them before.", name, t.SQL())
+		return false
+	}
+	return true
+}
+
 // readsLambda reports whether arguments read parameters of the lambda
 // functions around them.
 func readsLambda(args []bound, v *env) bool {
@@ -229,6 +247,9 @@ func (b *Binder) withinGroup(e *ast.Call, name string) bool {
 		class, msg = "INVALID_WITHIN_GROUP_EXPRESSION.WITHIN_GROUP_MISSING", "Invalid function `%s` with WITHIN GROUP. WITHIN GROUP is required for the function."
 	case (orderedSet[name] || name == "mode") && n > 1, name == "mode" && n == 1 && len(e.Args) > 0:
 		class, msg = "INVALID_WITHIN_GROUP_EXPRESSION.WRONG_NUM_ORDERINGS", "Invalid function `%s` with WITHIN GROUP. The function requires 1 ordering."
+	case orderedSet[name] && len(e.Args) != 1:
+		b.fail(e.Span, "WRONG_NUM_ARGS.WITHOUT_SUGGESTION", "The `%s` requires 1 parameters but the actual number is %d.", name, len(e.Args))
+		return false
 	default:
 		return true
 	}

@@ -39,11 +39,24 @@ func (b *Binder) over(e *ast.Call, name string, v *env) (bound, bool) {
 			b.unknownRoutine(e, name)
 			return bound{}, false
 		}
+		if len(e.WithinGroup) > 0 && lookupScalar(name) != nil {
+			b.withinGroup(e, name)
+			return bound{}, false
+		}
 		b.fail(e.Span, "UNSUPPORTED_EXPR_FOR_WINDOW", "Expression %q not supported within a window function.", name)
 		return bound{}, false
 	}
+	within := w.order
+	w.order = nil
 	if !ok || !b.windowParts(e, spec, w, v) {
 		return bound{}, false
+	}
+	if len(within) > 0 || orderedSet[name] || name == "median" {
+		if all := (logical.Frame{End: logical.FrameBound{Kind: logical.UnboundedFollowing}}); len(w.order) > 0 || w.call.Frame != all {
+			b.fail(e.Span, "INVALID_WINDOW_SPEC_FOR_AGGREGATION_FUNC", "Cannot specify ORDER BY or a window frame for %q.", txt)
+			return bound{}, false
+		}
+		w.order = within // the whole partition in the order of WITHIN GROUP
 	}
 	return bound{e: w, text: txt + " OVER (" + b.windowText(w) + ")"}, true
 }
@@ -133,6 +146,9 @@ func (b *Binder) rankTexts(name string, args []bound) []string {
 
 // overAggregate binds an aggregate used as a window function.
 func (b *Binder) overAggregate(e *ast.Call, name string, agg *funcs.Aggregate, w *winExpr, v *env) (string, bool) {
+	if e.Distinct && (orderedSet[name] || name == "mode") {
+		return "", b.withinGroup(e, name)
+	}
 	if e.Distinct {
 		b.fail(e.Span, "DISTINCT_WINDOW_FUNCTION_UNSUPPORTED", "Distinct window functions are not supported: %s.", ast.String(e))
 		return "", false
@@ -143,10 +159,7 @@ func (b *Binder) overAggregate(e *ast.Call, name string, agg *funcs.Aggregate, w
 	if !ok {
 		return "", false
 	}
-	if len(call.OrderBy) > 0 {
-		b.notYet(e.Span, "WITHIN GROUP in a window function")
-		return "", false
-	}
+	w.order = call.OrderBy
 	w.call.Agg, w.call.Args, w.call.Filter = call.Fn, call.Args, call.Filter
 	return txt, true
 }

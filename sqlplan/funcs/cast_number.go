@@ -409,7 +409,7 @@ func decimalToInterval[A any](in slice[A], widen func(A) column.Int128, from, to
 		a := in(args[0])
 		c.live(out, func(i int) {
 			w, scale := widen(a[i]), from.Scale
-			if to.To != schema.Second { // only seconds have fractions
+			if to.Kind == schema.DayTimeInterval && to.To != schema.Second { // only seconds have fractions
 				w, scale = text.DecimalTruncate(w, scale, 0), 0
 			}
 			p, ok := text.DecimalMul(w, unit, scale)

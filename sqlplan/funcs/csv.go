@@ -66,7 +66,7 @@ func bindFromCSV(s *Session, args []Arg) (*Bound, error) {
 	t = nullable(t)
 	columns := schema.Schema{Fields: t.Fields}
 	if _, err := csv.NewDecoder(columns, columns, o); err != nil {
-		return nil, errUnsupportedType(err.Error())
+		return nil, errDecoder(err)
 	}
 	return &Bound{
 		Args: textArgs(args), Result: t, Nullable: true, Nulls: NullAware, CanFail: true, Print: firstOnly(name), Kernel: fromCSVKernel(columns, o),

@@ -1,6 +1,8 @@
 package funcs
 
 import (
+	"errors"
+
 	"pipelines/tables/column"
 	"pipelines/tables/schema"
 	"pipelines/tables/text"
@@ -37,6 +39,15 @@ func errPattern(err error) *Error {
 	}
 	return NewError(e.Class, "The datetime pattern '"+e.Pattern+"' is refused: "+e.Detail+".",
 		map[string]string{"pattern": "'" + e.Pattern + "'", "detail": e.Detail})
+}
+
+// errDecoder is why a decoder or encoder of JSON or CSV cannot be made: a
+// pattern, or a type that the format does not have.
+func errDecoder(err error) error {
+	if e, ok := errors.AsType[*text.PatternError](err); ok {
+		return errPattern(e)
+	}
+	return errUnsupportedType(err.Error())
 }
 
 func errParse(function, input string) *Error {

@@ -259,7 +259,7 @@ func bindFromJSON(s *Session, args []Arg) (*Bound, error) {
 		return b, nil
 	}
 	if _, err := json.NewDecoder(t, o); err != nil {
-		return nil, errUnsupportedType(err.Error())
+		return nil, errDecoder(err)
 	}
 	b.Kernel = fromJSONKernel(t, o)
 	return b, nil

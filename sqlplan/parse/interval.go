@@ -137,6 +137,12 @@ type intervalSum struct {
 func (p *parser) addUnit(s *intervalSum, v, w string, start int) {
 	u := units[w]
 	s.fields[u.field] = true
+	if strings.HasPrefix(v, "-") || strings.HasPrefix(v, "+") { // white space may follow the sign
+		v = v[:1] + strings.TrimSpace(v[1:])
+	}
+	if w == "NANOSECOND" {
+		p.failCode(p.since(start), "INVALID_INTERVAL_FORMAT.INVALID_UNIT", "Error parsing '"+clip(v+" nanoseconds")+"' to interval: invalid unit 'nanoseconds'.")
+	}
 	months, micros, ok := unitValue(v, w)
 	if u.months > 0 {
 		s.yearMonth = true
@@ -144,6 +150,9 @@ func (p *parser) addUnit(s *intervalSum, v, w string, start int) {
 		s.dayTime = true
 	}
 	if !ok {
+		if plain := strings.TrimLeft(v, "+-"); u.months == 0 && plain != "" && len(v)-len(plain) <= 1 && strings.Trim(plain, "0123456789") == "" {
+			p.unitsOverflow(p.since(start), v)
+		}
 		p.failCode(p.since(start), "INVALID_INTERVAL_FORMAT.INVALID_VALUE",
 			"Error parsing '"+clip(v+" "+strings.ToLower(w))+"' to interval: the value is invalid.")
 	}
@@ -151,8 +160,13 @@ func (p *parser) addUnit(s *intervalSum, v, w string, start int) {
 	s.months, over1 = addOver(s.months, months)
 	s.micros, over2 = addOver(s.micros, micros)
 	if over1 || over2 {
-		p.intervalOverflow(p.since(start), v)
+		p.unitsOverflow(p.since(start), v)
 	}
+}
+
+// unitsOverflow refuses numbers of units that are too large together.
+func (p *parser) unitsOverflow(r diag.Range, v string) {
+	p.failCode(r, "INTERVAL_ARITHMETIC_OVERFLOW.WITHOUT_SUGGESTION", "Integer overflow while operating with intervals: '"+clip(v)+"' is too large.")
 }
 
 func (p *parser) intervalOverflow(r diag.Range, v string) {

@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"math"
 	"strings"
 
 	"pipelines/spec/diag"
@@ -50,7 +51,7 @@ func (p *parser) yearMonth(r diag.Range, v string) int32 {
 			"' to interval: month must be between 0 and 11.")
 	}
 	total, over := mulOver(years, 12)
-	if total += months; over || total > 1<<31-1 {
+	if total += months; over || signed(total, neg) != int64(int32(signed(total, neg))) {
 		p.failCode(r, "INVALID_INTERVAL_FORMAT.INTERVAL_PARSING", "Error parsing '"+clip(v)+"' to interval: the value is out of range.")
 	}
 	return int32(signed(total, neg))
@@ -73,7 +74,7 @@ func (p *parser) dayTime(r diag.Range, v string, f, e ast.IntervalField) int64 {
 	if len(parts) != int(e-f)+1 {
 		p.unmatched(r, v, f, e)
 	}
-	total := int64(0)
+	total := int64(0) // below zero, where there is one more
 	for i, part := range parts {
 		field := f + ast.IntervalField(i)
 		whole, frac, point := strings.Cut(part, ".")
@@ -86,12 +87,12 @@ func (p *parser) dayTime(r diag.Range, v string, f, e ast.IntervalField) int64 {
 			p.failCode(r, "INVALID_INTERVAL_FORMAT.INTERVAL_PARSING", "Error parsing '"+clip(v)+"' to interval: a field is out of range.")
 		}
 		m, over := mulOver(n, fieldMicros(field))
-		total += m + micros
-		if over || total < 0 {
+		total -= m + micros
+		if over || total > 0 || total == math.MinInt64 && !neg {
 			p.intervalOverflow(r, v)
 		}
 	}
-	return signed(total, neg)
+	return signed(total, !neg)
 }
 
 func (p *parser) unmatched(r diag.Range, v string, f, e ast.IntervalField) {

@@ -371,11 +371,13 @@ func (t *parts) days() (int64, bool) {
 			year = 1 - year
 		}
 	}
-	if t.has(fieldDayOfYear) && !t.has(fieldMonth) && !t.has(fieldDay) {
+	if t.has(fieldDayOfYear) && !(t.has(fieldMonth) && t.has(fieldDay)) {
 		if t.dayOfYear == 366 && !IsLeap(year) {
 			return 0, false
 		}
-		return DaysOf(year, 1, 1) + int64(t.dayOfYear) - 1, true
+		d := DaysOf(year, 1, 1) + int64(t.dayOfYear) - 1
+		_, month, day := DateOf(d)
+		return d, (!t.has(fieldMonth) || month == t.month) && (!t.has(fieldDay) || day == t.day)
 	}
 	month, day := 1, 1
 	if t.has(fieldMonth) {
