@@ -92,6 +92,7 @@ func (s *aggState) entryHash(g int32) uint64 {
 
 // freeze writes all groups to a run and empties the table.
 func (s *aggState) freeze() error {
+	s.note()
 	if s.restored {
 		s.index()
 	}
@@ -126,7 +127,7 @@ func (s *aggState) freeze() error {
 	if s.a.panes != nil {
 		s.a.panes.away()
 	}
-	s.alive, s.marked, s.touched, s.expiry = nil, nil, nil, timeIndex{}
+	s.alive, s.marked, s.touched, s.logged, s.expiry = nil, nil, nil, 0, timeIndex{}
 	s.log.away()
 	s.idle.away()
 	return nil

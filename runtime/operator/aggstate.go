@@ -3,6 +3,7 @@ package operator
 import (
 	"encoding/binary"
 	"errors"
+	"math/bits"
 
 	"pipelines/sqlplan/funcs"
 	"pipelines/sqlplan/logical"
@@ -26,6 +27,7 @@ type aggState struct {
 
 	alive   column.Bits
 	touched []int32 // of this step
+	logged  int     // how many of them the log knows
 	marked  column.Bits
 	expiry  timeIndex
 	log     changeLog
@@ -97,7 +99,7 @@ func (s *aggState) begun() {
 	for _, g := range s.touched {
 		s.marked.Unset(int(g))
 	}
-	s.touched = s.touched[:0]
+	s.touched, s.logged = s.touched[:0], 0
 }
 
 func (s *aggState) expires() bool {
@@ -127,16 +129,51 @@ func (s *aggState) onTime(vecs []*column.Vector, rows []int32) []int32 {
 func (s *aggState) touch(groups []int32, vecs []*column.Vector, rows []int32) {
 	n := s.a.table.groups
 	s.alive, s.marked = s.alive.Grow(n), s.marked.Grow(n)
-	fresh := s.a.table.fresh
-	for k, g := range groups {
-		if len(fresh) > 0 && g == fresh[0] {
-			fresh = fresh[1:]
-			s.alive.Set(int(g))
-			if s.timeKey >= 0 && !vecs[s.timeKey].IsNull(int(rows[k])) {
-				s.expiry.add(timeAt(vecs[s.timeKey], int(rows[k])), g)
-			}
+	if fresh := s.a.table.fresh; len(fresh) > 0 {
+		s.enter(fresh, groups, vecs, rows)
+	}
+	marked, touched := s.marked, s.touched
+	for _, g := range groups {
+		w, bit := g>>6, uint64(1)<<(g&63)
+		if marked[w]&bit != 0 {
+			continue
 		}
-		s.mark(g)
+		marked[w] |= bit
+		touched = append(touched, g)
+	}
+	if s.idle.ttl > 0 {
+		for _, g := range touched[len(s.touched):] {
+			s.idle.touch(g)
+		}
+	}
+	s.touched = touched
+}
+
+// note tells the log which groups the step has touched so far.
+func (s *aggState) note() {
+	if s.logged == 0 && len(s.touched) >= manyTouched && len(s.touched) >= len(s.marked) {
+		s.log.touchAll(s.marked)
+	} else {
+		for _, g := range s.touched[s.logged:] {
+			s.log.touch(g)
+		}
+	}
+	s.logged = len(s.touched)
+}
+
+// enter notes the groups that were just made.
+func (s *aggState) enter(fresh, groups []int32, vecs []*column.Vector, rows []int32) {
+	for k, g := range groups {
+		if g != fresh[0] {
+			continue
+		}
+		s.alive.Set(int(g))
+		if s.timeKey >= 0 && !vecs[s.timeKey].IsNull(int(rows[k])) {
+			s.expiry.add(timeAt(vecs[s.timeKey], int(rows[k])), g)
+		}
+		if fresh = fresh[1:]; len(fresh) == 0 {
+			return
+		}
 	}
 }
 
@@ -146,8 +183,23 @@ func (s *aggState) mark(g int32) {
 	}
 	s.marked.Set(int(g))
 	s.touched = append(s.touched, g)
-	s.log.touch(g)
 	s.idle.touch(g)
+}
+
+// manyTouched groups come out in their order, in which they lie in memory.
+const manyTouched = 1 << 15
+
+// sortTouched puts the groups of the step in order if they are many.
+func (s *aggState) sortTouched() {
+	if len(s.touched) < manyTouched || len(s.touched) < len(s.marked) {
+		return
+	}
+	s.touched = s.touched[:0]
+	for i, word := range s.marked {
+		for ; word != 0; word &= word - 1 {
+			s.touched = append(s.touched, int32(i<<6+bits.TrailingZeros64(word)))
+		}
+	}
 }
 
 func (s *aggState) end() error {
@@ -158,6 +210,7 @@ func (s *aggState) end() error {
 		s.alive.Set(0)
 		s.mark(0)
 	}
+	s.note()
 	s.counts.Updated = int64(len(s.touched) + s.cold.touched())
 	var err error
 	switch s.info.Mode {
@@ -172,6 +225,7 @@ func (s *aggState) end() error {
 			err = s.emitAway(true)
 		}
 	case logical.Update:
+		s.sortTouched()
 		if err = a.emit(s.touched); err == nil {
 			err = s.emitAway(false)
 		}
@@ -345,11 +399,7 @@ func (s *aggState) encode(dst []byte, g int32, st *funcs.States, cols []*column.
 		case st.Fixed[i] != nil:
 			dst = exact.value(dst, st.Fixed[i], int(g))
 		case st.Values[i] != nil:
-			if v, r := st.Values[i].Value(g); r >= 0 {
-				dst = exact.value(dst, v, r)
-			} else {
-				dst = append(dst, 0)
-			}
+			dst = encodeValue(dst, st.Values[i], g)
 		default:
 			v.Truncate(0)
 			st.AppendList(i, g, v)
@@ -357,6 +407,18 @@ func (s *aggState) encode(dst []byte, g int32, st *funcs.States, cols []*column.
 		}
 	}
 	return dst
+}
+
+// encodeValue appends the value of a group.
+func encodeValue(dst []byte, values *funcs.ValueColumn, g int32) []byte {
+	if values.IsNull(g) {
+		return append(dst, 0)
+	}
+	if text, ok := values.Text(g); ok {
+		return append(binary.AppendUvarint(append(dst, 1), uint64(len(text))), text...)
+	}
+	v, r := values.Value(g)
+	return exact.value(dst, v, r)
 }
 
 func (s *aggState) putSet(w *entryWriter, i int, g, entry int32) {

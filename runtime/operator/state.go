@@ -370,6 +370,16 @@ type changeLog struct {
 	list  []int32
 	gone  []byte // removed keys, one after another
 	ends  []int
+	many  bool // some that are dirty are not listed
+}
+
+// touchAll is touch of many numbers.
+func (c *changeLog) touchAll(numbers column.Bits) {
+	c.dirty = c.dirty.Grow(64 * len(numbers))
+	for i, word := range numbers {
+		c.dirty[i] |= word
+	}
+	c.many = true
 }
 
 func (c *changeLog) touch(g int32) {
@@ -434,7 +444,7 @@ func (c *changeLog) back(g int32, flags byte) {
 func (c *changeLog) bytes() int64 { return int64(8*(len(c.dirty)+len(c.saved)) + 4*cap(c.list)) }
 
 // away forgets all numbers, which have left memory; what was removed stays.
-func (c *changeLog) away() { c.dirty, c.saved, c.list = nil, nil, nil }
+func (c *changeLog) away() { c.dirty, c.saved, c.list, c.many = nil, nil, nil, false }
 
 // forget notes that a stored key is gone which no number has.
 func (c *changeLog) forget(key []byte) {
@@ -470,7 +480,7 @@ func (c *changeLog) flushMany(w *entryWriter, some func(groups []int32)) {
 		}
 		n++
 	}
-	if len(c.list)*8 > len(c.dirty) {
+	if c.many || len(c.list)*8 > len(c.dirty) {
 		for i, word := range c.dirty {
 			for ; word != 0; word &= word - 1 {
 				take(int32(i<<6 + bits.TrailingZeros64(word)))
@@ -496,5 +506,8 @@ func (c *changeLog) reset() {
 	for _, g := range c.list {
 		c.dirty.Unset(int(g))
 	}
-	c.list, c.gone, c.ends = c.list[:0], c.gone[:0], c.ends[:0]
+	if c.many {
+		clear(c.dirty)
+	}
+	c.list, c.gone, c.ends, c.many = c.list[:0], c.gone[:0], c.ends[:0], false
 }

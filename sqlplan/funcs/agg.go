@@ -327,14 +327,19 @@ func firstAggregate(name, doc string, first bool) *Aggregate {
 // finishValue appends the value of state column i.
 func finishValue(i int) func(*Ctx, *States, []int32, *vector) {
 	return func(_ *Ctx, st *States, groups []int32, out *vector) {
+		values := st.Values[i]
 		for k, g := range groups {
 			if k%touchAhead == 0 {
-				st.Values[i].Touch(groups[k:min(k+touchAhead, len(groups))])
+				values.Touch(groups[k:min(k+touchAhead, len(groups))])
 			}
-			if v, at := st.Values[i].Value(g); at >= 0 {
-				column.AppendRow(out, v, at)
-			} else {
+			switch {
+			case values.IsNull(g):
 				out.AppendNull()
+			case values.text:
+				out.AppendStr(values.str(g))
+			default:
+				v, at := values.Value(g)
+				column.AppendRow(out, v, at)
 			}
 		}
 	}

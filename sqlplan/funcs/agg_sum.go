@@ -341,13 +341,13 @@ func fixedExtreme[T any](t schema.Type, get slice[T], better func(x, y T) bool) 
 func valueExtreme(t schema.Type, sign int) *BoundAggregate {
 	text := column.PhysicalOf(t) == column.PhysBytes
 	take := func(st *States, g int32, v *vector, r int) {
-		cur, at := st.Values[0].Value(g)
-		if text && at >= 0 {
-			if bytes.Compare(v.Str(r), cur.Str(at))*sign > 0 {
+		if text && !st.Values[0].IsNull(g) {
+			if bytes.Compare(v.Str(r), st.Values[0].str(g))*sign > 0 {
 				st.Values[0].Set(g, v, r)
 			}
 			return
 		}
+		cur, at := st.Values[0].Value(g)
 		if at < 0 || column.Compare(v, r, cur, at)*sign > 0 {
 			st.Values[0].Set(g, v, r)
 		}

@@ -31,7 +31,7 @@ func (st *States) Grow(n int) {
 	}
 	for _, v := range st.Values {
 		if v != nil {
-			v.at = growMinus(v.at, n)
+			v.grow(n)
 		}
 	}
 	for _, l := range st.Lists {
@@ -45,7 +45,7 @@ func (st *States) Grow(n int) {
 	st.groups = n
 }
 
-func growMinus(s []int32, n int) []int32 {
+func growMinus[T int32 | int64](s []T, n int) []T {
 	if n > cap(s) {
 		s = slices.Grow(s, n-len(s))
 	}
@@ -231,7 +231,7 @@ func (st *States) Bytes() int64 {
 	}
 	for _, v := range st.Values {
 		if v != nil {
-			n += v.held()
+			n += v.memory()
 		}
 	}
 	for _, l := range st.Lists {

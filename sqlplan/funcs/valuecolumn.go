@@ -1,6 +1,9 @@
 package funcs
 
 import (
+	"encoding/binary"
+	"slices"
+
 	"pipelines/tables/column"
 	"pipelines/tables/schema"
 )
@@ -8,46 +11,91 @@ import (
 // ValueColumn holds one replaceable value a group. Values stand in segments that
 // are filled one after another and never grow by copying all there is; what
 // was replaced is cleaned up a few segments at a time.
+//
+// Texts stand in segments of bytes, each behind its length in four bytes; other
+// values in vectors.
 type ValueColumn struct {
 	typ    schema.Type
-	at     []int32 // group -> segment and row of it, -1 for null
+	text   bool
+	at     []int64 // group -> place: segment<<32 and row or byte in it, -1 for null
 	segs   []valueSegment
 	filled int   // the segment that new values go to
 	spare  []int // segments that are empty
-	live   int   // groups that have a value
-	rows   int   // rows of all segments
-	bytes  int64 // of all segments but the one that is filled
+	live   int   // rows, or bytes of text, that are a group's value
+	rows   int   // rows, or bytes, of all segments
+	bytes  int64 // of full segments of vectors
 	seen   int   // keeps Touch from being left out
+	view   *column.Vector
 }
 
-// valueSegment holds up to segmentRows values and about segmentBytes of text.
+// valueSegment holds up to segmentRows values in a vector or about segmentBytes
+// of text.
 type valueSegment struct {
-	values *column.Vector // append-only; nil in a spare segment
-	live   int            // rows that are a group's value
-	bytes  int64          // when it was full
+	values *column.Vector
+	text   []byte
+	live   int   // rows, or bytes, that are a group's value
+	bytes  int64 // of a vector, when it was full
+	used   bool  // not spare
 }
 
 const (
-	segmentBits  = 14
-	segmentRows  = 1 << segmentBits
+	segmentRows  = 1 << 14
 	segmentBytes = 1 << 20
+	textHead     = 4
 	// cleanSegments are cleaned up at once.
 	cleanSegments = 32
 )
 
-func newValueColumn(t schema.Type) *ValueColumn { return &ValueColumn{typ: t, filled: -1} }
+func newValueColumn(t schema.Type) *ValueColumn {
+	v := &ValueColumn{typ: t, text: column.PhysicalOf(t) == column.PhysBytes, filled: -1}
+	if v.text {
+		v.view = column.New(t)
+		v.view.AppendStr(nil)
+	}
+	return v
+}
+
+// grow makes room for n groups.
+func (v *ValueColumn) grow(n int) { v.at = growMinus(v.at, n) }
 
 // place says where a value stands.
-func place(at int32) (segment, row int) { return int(at) >> segmentBits, int(at) & (segmentRows - 1) }
+func place(at int64) (segment, in int) { return int(at >> 32), int(uint32(at)) }
 
-// Value returns where the value of a group is, row -1 for null.
+// Value returns where the value of a group is, row -1 for null: valid until the
+// next call of Value. What is written to a text through it stays.
 func (v *ValueColumn) Value(group int32) (*column.Vector, int) {
 	at := v.at[group]
 	if at < 0 {
 		return nil, -1
 	}
-	s, r := place(at)
-	return v.segs[s].values, r
+	s, in := place(at)
+	if !v.text {
+		return v.segs[s].values, in
+	}
+	v.view.Bytes = textAt(v.segs[s].text, in)
+	v.view.Offsets[1] = int32(len(v.view.Bytes))
+	return v.view, 0
+}
+
+// textAt is the text whose length stands at a place of a segment.
+func textAt(segment []byte, at int) []byte {
+	from := at + textHead
+	to := from + int(binary.LittleEndian.Uint32(segment[at:]))
+	return segment[from:to:to]
+}
+
+// str is the text of a group that has one.
+func (v *ValueColumn) str(group int32) []byte {
+	s, in := place(v.at[group])
+	return textAt(v.segs[s].text, in)
+}
+
+// Text is the value of a group that is not null, if it is a text.
+func (v *ValueColumn) Text(group int32) ([]byte, bool) {
+	if !v.text {
+		return nil, false
+	}
+	return v.str(group), true
 }
 
 // IsNull reports whether the group has no value.
@@ -56,24 +104,41 @@ func (v *ValueColumn) IsNull(group int32) bool { return v.at[group] < 0 }
 // SetNull takes the group's value away.
 func (v *ValueColumn) SetNull(group int32) {
 	if at := v.at[group]; at >= 0 {
-		v.live--
 		v.at[group] = -1
 		v.drop(at)
 	}
 }
 
+// size is how much of its segment a value takes.
+func (v *ValueColumn) size(at int64) int {
+	if !v.text {
+		return 1
+	}
+	s, in := place(at)
+	return textHead + int(binary.LittleEndian.Uint32(v.segs[s].text[in:]))
+}
+
 // drop notes that the value at a place is nobody's.
-func (v *ValueColumn) drop(at int32) {
+func (v *ValueColumn) drop(at int64) {
 	i, _ := place(at)
-	s := &v.segs[i]
-	if s.live--; s.live == 0 && i != v.filled {
+	s, n := &v.segs[i], v.size(at)
+	v.live -= n
+	if s.live -= n; s.live == 0 && i != v.filled {
 		v.free(i)
 	}
 }
 
+// held is the number of rows, or bytes, of a segment.
+func (s *valueSegment) held() int {
+	if s.values == nil {
+		return len(s.text)
+	}
+	return s.values.Len
+}
+
 func (v *ValueColumn) free(i int) {
 	s := &v.segs[i]
-	v.rows -= s.values.Len
+	v.rows -= s.held()
 	v.bytes -= s.bytes
 	*s = valueSegment{}
 	v.spare = append(v.spare, i)
@@ -85,35 +150,56 @@ func (v *ValueColumn) Set(group int32, src *column.Vector, row int) {
 		v.SetNull(group)
 		return
 	}
-	if at := v.at[group]; at < 0 {
-		v.live++
-	} else {
+	if src.Dict != nil {
+		src, row = src.Dict, int(src.Index[src.Row(row)])
+	}
+	if at := v.at[group]; at >= 0 {
 		if v.overwrite(at, src, row) {
 			return
 		}
 		v.at[group] = -1
 		v.drop(at)
 	}
-	if v.rows > 2*v.live+1024 {
+	if v.rows > 2*v.live+segmentRows {
 		v.clean()
 	}
-	v.at[group] = v.add(src, row)
+	if v.text {
+		v.at[group] = v.addText(src.Str(row))
+	} else {
+		v.at[group] = v.add(src, row)
+	}
 }
 
-// add appends a value and returns its place.
-func (v *ValueColumn) add(src *column.Vector, row int) int32 {
+// add appends a value that is no text and returns its place.
+func (v *ValueColumn) add(src *column.Vector, row int) int64 {
 	if v.filled < 0 || full(v.segs[v.filled].values) {
-		v.begin()
+		v.begin(0)
 	}
 	s := &v.segs[v.filled]
 	column.AppendRow(s.values, src, row)
 	s.live++
+	v.live++
 	v.rows++
-	return int32(v.filled<<segmentBits | (s.values.Len - 1))
+	return int64(v.filled)<<32 | int64(s.values.Len-1)
+}
+
+// addText appends a text and returns its place.
+func (v *ValueColumn) addText(text []byte) int64 {
+	n := textHead + len(text)
+	if v.filled < 0 || len(v.segs[v.filled].text) > 0 && len(v.segs[v.filled].text)+n > segmentBytes {
+		v.begin(n)
+	}
+	s := &v.segs[v.filled]
+	at := len(s.text)
+	s.text = append(binary.LittleEndian.AppendUint32(s.text, uint32(len(text))), text...)
+	s.live += n
+	v.live += n
+	v.rows += n
+	return int64(v.filled)<<32 | int64(at)
 }
 
 func full(s *column.Vector) bool {
-	return s.Len == segmentRows || len(s.Bytes) >= segmentBytes || len(s.Children) > 0 && s.Len > 0 && largeChild(s)
+	return s.Len == segmentRows || len(s.Children) > 0 && s.Len > 0 && largeChild(s)
 }
 
 // largeChild says whether the values inside of lists and structs are many.
@@ -126,29 +212,34 @@ func largeChild(s *column.Vector) bool {
 	return false
 }
 
-// begin makes an empty segment the one that is filled. The first grows as
-// needed, those after it are as large as the one before from the start.
-func (v *ValueColumn) begin() {
-	fresh := column.New(v.typ)
+// begin makes an empty segment, with room for n bytes of text, the one that is
+// filled. The first grows as needed, those after it have their size from the
+// start.
+func (v *ValueColumn) begin(n int) {
+	fresh := valueSegment{used: true}
+	if !v.text {
+		fresh.values = column.New(v.typ)
+	}
 	if v.filled >= 0 {
 		old := &v.segs[v.filled]
-		old.bytes = vectorBytes(old.values)
-		v.bytes += old.bytes
-		roomLike(fresh, old.values)
+		if v.text {
+			fresh.text = make([]byte, 0, max(n, segmentBytes))
+		} else {
+			old.bytes = vectorBytes(old.values)
+			v.bytes += old.bytes
+			roomLike(fresh.values, old.values)
+		}
 		if old.live == 0 {
 			v.free(v.filled)
 		}
 	}
-	if n := len(v.spare); n > 0 {
-		v.filled, v.spare = v.spare[n-1], v.spare[:n-1]
+	if k := len(v.spare); k > 0 {
+		v.filled, v.spare = v.spare[k-1], v.spare[:k-1]
 	} else {
-		if len(v.segs) == 1<<(31-segmentBits) {
-			panic("bug: funcs: a state column holds more values than can be numbered")
-		}
 		v.filled = len(v.segs)
 		v.segs = append(v.segs, valueSegment{})
 	}
-	v.segs[v.filled] = valueSegment{values: fresh}
+	v.segs[v.filled] = fresh
 }
 
 // roomLike gives an empty flat vector the room that another of the type has needed.
@@ -156,71 +247,61 @@ func roomLike(v, like *column.Vector) {
 	v.Bool, v.I8, v.I16 = make([]bool, 0, len(like.Bool)), make([]int8, 0, len(like.I8)), make([]int16, 0, len(like.I16))
 	v.I32, v.I64, v.I128 = make([]int32, 0, len(like.I32)), make([]int64, 0, len(like.I64)), make([]column.Int128, 0, len(like.I128))
 	v.F32, v.F64 = make([]float32, 0, len(like.F32)), make([]float64, 0, len(like.F64))
-	if len(like.Offsets) > 0 && len(like.Children) == 0 {
-		v.Offsets = append(make([]int32, 0, len(like.Offsets)), 0)
-		v.Bytes = make([]byte, 0, len(like.Bytes))
-	}
 }
 
 // overwrite replaces fixed-width values in place, and texts of one length.
-func (v *ValueColumn) overwrite(place32 int32, src *column.Vector, row int) bool {
-	if src.Dict != nil {
-		src, row = src.Dict, int(src.Index[row])
+func (v *ValueColumn) overwrite(at int64, src *column.Vector, row int) bool {
+	i, in := place(at)
+	if v.text {
+		old, text := textAt(v.segs[i].text, in), src.Str(row)
+		if len(old) != len(text) {
+			return false
+		}
+		copy(old, text)
+		return true
 	}
-	i, r := place(place32)
-	values := v.segs[i].values
 	switch column.PhysicalOf(v.typ) {
 	case column.PhysNone, column.PhysList, column.PhysStruct:
 		return false
-	case column.PhysBytes:
-		at := values.Offsets[r:]
-		text := src.Str(row)
-		if int(at[1]-at[0]) != len(text) {
-			return false
-		}
-		copy(values.Bytes[at[0]:at[1]], text)
-		return true
 	}
-	loadFixed(values, r, src, row)
+	loadFixed(v.segs[i].values, in, src, row)
 	return true
 }
 
 // clean moves the values out of some segments, those with the least left in
 // them, so that they can be filled again.
 func (v *ValueColumn) clean() {
-	victims := make([]bool, len(v.segs))
-	any := false
-	for n := 0; n < cleanSegments; n++ {
-		best := -1
-		for i := range v.segs {
-			s := &v.segs[i]
-			if s.values == nil || victims[i] || s.live*2 > s.values.Len {
-				continue
-			}
-			if best < 0 || s.live*v.segs[best].values.Len < v.segs[best].live*s.values.Len {
-				best = i
-			}
+	var order []int
+	for i := range v.segs {
+		if s := &v.segs[i]; s.used && s.live*2 <= s.held() {
+			order = append(order, i)
 		}
-		if best < 0 {
-			break
-		}
-		victims[best], any = true, true
 	}
-	if !any {
+	if len(order) == 0 {
 		return
 	}
-	if v.filled >= 0 && victims[v.filled] {
-		v.begin()
+	slices.SortFunc(order, func(a, b int) int { return v.segs[a].live - v.segs[b].live })
+	victims := make([]bool, len(v.segs))
+	for _, i := range order[:min(len(order), cleanSegments)] {
+		victims[i] = true
+	}
+	if victims[v.filled] {
+		v.begin(0)
 	}
 	for g, at := range v.at {
 		if at < 0 {
 			continue
 		}
-		i, r := place(at)
-		if i < len(victims) && victims[i] && v.segs[i].values != nil && i != v.filled {
-			v.at[g] = v.add(v.segs[i].values, r)
-			v.drop(at)
+		i, in := place(at)
+		if i >= len(victims) || !victims[i] || i == v.filled {
+			continue
 		}
+		if s := v.segs[i]; v.text {
+			v.at[g] = v.addText(textAt(s.text, in))
+		} else {
+			v.at[g] = v.add(s.values, in)
+		}
+		v.drop(at)
 	}
 }
 
@@ -230,43 +311,45 @@ func (v *ValueColumn) Touch(groups []int32) {
 	if len(v.segs) <= 1 {
 		return
 	}
-	text := column.PhysicalOf(v.typ) == column.PhysBytes
-	var places [touchAhead]int32
+	x := 0
+	if !v.text {
+		for _, g := range groups {
+			x += int(v.at[g])
+		}
+		v.seen += x
+		return
+	}
+	var places [touchAhead]int64
 	for len(groups) > 0 {
 		n := min(len(groups), touchAhead)
-		x := 0
 		for k, g := range groups[:n] {
 			places[k] = v.at[g]
 		}
-		if text {
-			var texts [touchAhead]*byte
-			for k, at := range places[:n] {
-				if at >= 0 {
-					s, r := place(at)
-					vec := v.segs[s].values
-					if from := vec.Offsets[r]; int(from) < len(vec.Bytes) {
-						texts[k] = &vec.Bytes[from]
-					}
-				}
-			}
-			for _, b := range texts[:n] {
-				if b != nil {
-					x += int(*b)
-				}
+		for _, at := range places[:n] {
+			if at >= 0 {
+				s, in := place(at)
+				text := v.segs[s].text
+				x += int(text[in]) + int(text[min(in+cacheLine, len(text)-1)])
 			}
 		}
-		v.seen += x
 		groups = groups[n:]
 	}
+	v.seen += x
 }
+
+// cacheLine is the size of what is loaded into the cache at once.
+const cacheLine = 64
 
 // touchAhead is how many places are brought into the cache at once.
 const touchAhead = 64
 
-// held is about how much memory the values take.
-func (v *ValueColumn) held() int64 {
-	n := v.bytes + 4*int64(len(v.at))
-	if v.filled >= 0 {
+// size is about how much memory the values take.
+func (v *ValueColumn) memory() int64 {
+	n := v.bytes + 8*int64(len(v.at))
+	switch {
+	case v.text:
+		n += int64(v.rows)
+	case v.filled >= 0:
 		n += vectorBytes(v.segs[v.filled].values)
 	}
 	return n
