@@ -59,6 +59,8 @@ func TestReplacedTexts(t *testing.T) {
 
 // TestValueSegments gives many groups texts of changing lengths, so that
 // segments fill, empty and are cleaned up, and compares with a list.
+//
+//tidy:allow-long the column and the list side by side
 func TestValueSegments(t *testing.T) {
 	for _, typ := range []schema.Type{schema.Of(schema.String), schema.ArrayOf(schema.Of(schema.String), true)} {
 		rng := rand.New(rand.NewPCG(7, 8))
