@@ -57,6 +57,8 @@ type Statement struct {
 	Options     map[string]string // OPTIONS, LOCATION as "path"
 	Like        []string          // CREATE TABLE a LIKE b
 	Comment     string
+	Partitioned []string          // PARTITIONED BY columns
+	InSchema    []string          // SHOW COLUMNS IN t IN schema
 	Properties  map[string]string // TBLPROPERTIES
 
 	// What is the kind of thing (DROP VIEW, SHOW TABLES, USE CATALOG, EXPLAIN
@@ -116,9 +118,9 @@ func ParseStatements(t *diag.Text) []Statement {
 	return out
 }
 
-// In returns the statement as it is in a session: with the names that
+// Resolved returns the statement as it is in a session: with the names that
 // IDENTIFIER(expression) stands for, and with its meaning of TIMESTAMP.
-func (s *Statement) In(text *diag.Text, cat Catalog, opts Options) *Statement {
+func (s *Statement) Resolved(text *diag.Text, cat Catalog, opts Options) *Statement {
 	if s.syntax == nil {
 		return s
 	}
@@ -235,10 +237,16 @@ func (r *reader) read(st ast.Statement) Statement {
 		if st.Name != nil {
 			r.name(&s, *st.Name)
 		}
+		if st.In != nil {
+			s.InSchema = r.parts(*st.In)
+		}
 	case *ast.Describe:
 		s.Kind, s.What, s.Extended, s.Query = DescribeStatement, st.What, st.Extended, st.Query
 		if st.Name != nil {
 			r.name(&s, *st.Name)
+		}
+		if len(st.Partition) > 0 {
+			r.fail(st.Span, "FEATURE_NOT_AVAILABLE", "DESCRIBE of a partition is not available")
 		}
 		if st.AsJSON {
 			r.fail(st.Span, "FEATURE_NOT_AVAILABLE", "DESCRIBE AS JSON is not available yet")
@@ -318,6 +326,19 @@ func (r *reader) table(s *Statement, st *ast.CreateTable) {
 		s.Options["path"] = st.Location.Value
 	}
 	s.properties(st.Comment, st.Properties)
+	for _, c := range st.Constraints {
+		if c.Kind == ast.Check || c.Kind == ast.Expectation {
+			r.fail(c.Span, "FEATURE_NOT_AVAILABLE", "CHECK and EXPECT are not available for session tables, and leaving them out would let wrong rows in")
+		}
+	}
+	for _, p := range st.Partitioned {
+		c, ok := p.(*ast.Column)
+		if !ok || len(c.Name.Parts) != 1 {
+			r.fail(p.Range(), "FEATURE_NOT_AVAILABLE", "a session table is partitioned by columns only")
+			continue
+		}
+		s.Partitioned = append(s.Partitioned, c.Name.Parts[0].Name)
+	}
 	for _, c := range st.Other {
 		if c.Kind == "MASK" || c.Kind == "ROW FILTER" {
 			r.fail(c.Span, "UNSUPPORTED_FEATURE.ROW_COLUMN_SECURITY", c.Kind+" is not supported, and leaving it out would expose data")

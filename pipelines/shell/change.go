@@ -14,7 +14,9 @@ const zoneKey = "spark.sql.session.timeZone"
 
 // target finds the session table that a statement changes.
 func (r *run) target() (*memoryTable, *Failure) {
-	if m := r.findTable(r.st.Name); m != nil {
+	if m := r.findTable(r.st.Name); m != nil && m.files != nil {
+		return nil, r.refuse("FEATURE_NOT_AVAILABLE", "%s reads the files at %s: the SQL shell never writes there", quoted(r.st.Name), m.location)
+	} else if m != nil {
 		return m, nil
 	}
 	if r.findView(r.st.Name) != nil {

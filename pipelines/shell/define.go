@@ -45,6 +45,10 @@ func (r *run) createTable(ctx context.Context) *Failure {
 	}
 	m := &memoryTable{name: full, comment: st.Comment, format: st.Format, properties: st.Properties}
 	switch {
+	case pathOf(st.Options) != "":
+		if f := r.external(m); f != nil {
+			return f
+		}
 	case st.Like != nil:
 		s, f := r.schemaOf(st.Like)
 		if f != nil {
@@ -66,6 +70,9 @@ func (r *run) createTable(ctx context.Context) *Failure {
 	if d := duplicate(m.schema); d != "" {
 		return r.refuse("COLUMN_ALREADY_EXISTS", "The column `%s` already exists. Choose another name or rename the existing column.", d)
 	}
+	if f := r.partition(m); f != nil {
+		return f
+	}
 	for _, field := range m.schema.Fields {
 		if e := st.Defaults[field.Name]; e != nil {
 			if f := r.checkDefault(ctx, field, e); f != nil {
@@ -78,6 +85,75 @@ func (r *run) createTable(ctx context.Context) *Failure {
 		}
 	}
 	r.tables[key] = m
+	return nil
+}
+
+func pathOf(options map[string]string) string {
+	for k, v := range options {
+		if strings.EqualFold(k, "path") {
+			return v
+		}
+	}
+	return ""
+}
+
+// external makes a table over files that are there: it is read, never written.
+func (r *run) external(m *memoryTable) *Failure {
+	st := r.st
+	if st.Query != nil {
+		return r.refuse("FEATURE_NOT_AVAILABLE", "a session table lies in memory: leave LOCATION and the option path out of CREATE TABLE … AS SELECT")
+	}
+	if m.format == "" {
+		m.format = "parquet"
+	}
+	ans, err := r.o.Reader.File(m.format, st.Options, st.Columns)
+	if err != nil {
+		return r.refused(err)
+	}
+	if ans.Relation == nil {
+		return r.refuse("FEATURE_NOT_AVAILABLE", "a table over %s is not available", m.format)
+	}
+	m.files, m.schema, m.location = &ans, ans.Relation.Schema, pathOf(st.Options)
+	return nil
+}
+
+// partition puts the columns that a table is partitioned by behind the others,
+// as Spark does for all formats but those that keep their own order.
+func (r *run) partition(m *memoryTable) *Failure {
+	by := r.st.Partitioned
+	if len(by) == 0 {
+		return nil
+	}
+	var last []schema.Field
+	taken := map[int]bool{}
+	for _, name := range by {
+		i := m.schema.Index(name)
+		if i < 0 {
+			return r.refuse("COLUMN_NOT_DEFINED_IN_TABLE", "partition column %s is not defined in table %s, defined table columns are: %s.", quoted([]string{name}), quoted(m.name), strings.Join(m.schema.Names(), ", "))
+		}
+		if taken[i] {
+			return r.refuse("COLUMN_ALREADY_EXISTS", "The column `%s` already exists. Choose another name or rename the existing column.", strings.ToLower(name))
+		}
+		taken[i] = true
+		last = append(last, m.schema.Fields[i])
+	}
+	if len(last) == len(m.schema.Fields) {
+		return r.refuse("ALL_PARTITION_COLUMNS_NOT_ALLOWED", "Cannot use all columns for partition columns.")
+	}
+	m.partitioned = schema.Schema{Fields: last}.Names()
+	if strings.EqualFold(m.format, "delta") || m.files != nil {
+		return nil
+	}
+	var order []int
+	for i := range m.schema.Fields {
+		if !taken[i] {
+			order = append(order, i)
+		}
+	}
+	for _, name := range m.partitioned {
+		order = append(order, m.schema.Index(name))
+	}
+	m.reorder(order)
 	return nil
 }
 

@@ -23,6 +23,10 @@ type memoryTable struct {
 	// what DESCRIBE EXTENDED and SHOW print beside the columns
 	comment, format string
 	properties      map[string]string
+	partitioned     []string
+	// files is what a table over files reads in place of rows in memory.
+	files    *sqlplan.Answer
+	location string
 	// defaults are the columns' defaults by lower-case name.
 	defaults map[string]columnDefault
 }
@@ -63,6 +67,22 @@ func (m *memoryTable) Rows(b *column.Batch) {
 	out.Cols, out.Len = cols, b.Rows()
 	m.batches = append(m.batches, out)
 	m.rows += out.Len
+}
+
+// reorder puts the columns into another order.
+func (m *memoryTable) reorder(order []int) {
+	fields := make([]schema.Field, len(order))
+	for to, from := range order {
+		fields[to] = m.schema.Fields[from]
+	}
+	m.schema.Fields = fields
+	for _, b := range m.batches {
+		cols := make([]*column.Vector, len(order))
+		for to, from := range order {
+			cols[to] = b.Cols[from]
+		}
+		b.Cols = cols
+	}
 }
 
 // chars are the lengths of the columns of type CHAR, 0 for others; nil when

@@ -77,7 +77,9 @@ func (n names) Resolve(req sqlplan.Request) (sqlplan.Answer, error) {
 		}
 		return v.answer, nil
 	}
-	if t := n.table(req.Parts); t != nil {
+	if t := n.table(req.Parts); t != nil && t.files != nil && req.Version == "" && req.Timestamp == "" {
+		return *t.files, nil
+	} else if t != nil {
 		if req.Version != "" || req.Timestamp != "" {
 			return sqlplan.Answer{}, sqlplan.NewError("UNSUPPORTED_FEATURE.TIME_TRAVEL", "a session table has no versions")
 		}

@@ -116,7 +116,7 @@ func (s *Session) Run(ctx context.Context, st *sqlplan.Statement, text *diag.Tex
 	}()
 	s.touched, s.temporary, s.data = map[string]bool{}, nil, false
 	r := &run{Session: s, text: text, out: out}
-	r.st = st.In(text, s.names(), r.options())
+	r.st = st.Resolved(text, s.names(), r.options())
 	return r.statement(ctx)
 }
 

@@ -64,7 +64,14 @@ func (r *run) show(ctx context.Context) *Failure {
 	case "CURRENT NAMESPACE":
 		r.rows([]string{"catalog", "namespace"}, [][]string{{r.catalog, r.database}})
 	case "COLUMNS":
-		s, f := r.schemaOf(r.st.Name)
+		name := r.st.Name
+		if n := len(r.st.InSchema); n > 0 {
+			if k := len(name); k > 1 && !strings.EqualFold(name[k-2], r.st.InSchema[n-1]) {
+				return r.refuse("SHOW_COLUMNS_WITH_CONFLICT_NAMESPACE", "SHOW COLUMNS with conflicting namespace: %s != %s.", quoted(name[:k-1]), quoted(r.st.InSchema))
+			}
+			name = append(append([]string(nil), r.st.InSchema...), name[len(name)-1])
+		}
+		s, f := r.schemaOf(name)
 		if f != nil {
 			return f
 		}
@@ -97,6 +104,7 @@ func (r *run) showCreate() *Failure {
 		return f
 	}
 	name, rest := r.fullName(r.st.Name), ""
+	var defaults map[string]columnDefault
 	if v := r.findView(r.st.Name); v != nil {
 		if v.full == nil {
 			return r.refuse("UNSUPPORTED_SHOW_CREATE_TABLE.ON_TEMPORARY_VIEW", "Unsupported a SHOW CREATE TABLE command. The command is not supported on a temporary view %s.", quoted([]string{v.name}))
@@ -105,18 +113,25 @@ func (r *run) showCreate() *Failure {
 		return nil
 	}
 	if m := r.findTable(r.st.Name); m != nil {
+		defaults = m.defaults
 		if m.format != "" {
 			rest += "\nUSING " + m.format
 		}
 		if m.comment != "" {
 			rest += "\nCOMMENT " + sqlplan.QuoteText(m.comment)
 		}
+		if len(m.partitioned) > 0 {
+			rest += "\nPARTITIONED BY (" + strings.Join(m.partitioned, ", ") + ")"
+		}
+		if m.location != "" {
+			rest += "\nLOCATION " + sqlplan.QuoteText(m.location)
+		}
 		if len(m.properties) > 0 {
 			rest += "\n" + strings.TrimSuffix(propertyLines(m.properties), "\n")
 		}
 	}
 	r.rows([]string{"createtab_stmt"}, [][]string{{"CREATE TABLE " + strings.Join(name, ".") + " (\n  " +
-		strings.Join(ddlLines(s), ",\n  ") + ")" + rest}})
+		strings.Join(ddlLines(s, defaults), ",\n  ") + ")" + rest}})
 	return nil
 }
 
@@ -137,7 +152,7 @@ func (r *run) showProperties() *Failure {
 	var out [][]string
 	for _, k := range sorted(ps) {
 		if r.st.Key == "" || r.st.Key == k {
-			out = append(out, []string{k, ps[k]})
+			out = append(out, []string{k, shownProperty(k, ps[k])})
 		}
 	}
 	if r.st.Key != "" && len(out) == 0 {
@@ -147,10 +162,19 @@ func (r *run) showProperties() *Failure {
 	return nil
 }
 
-func ddlLines(s schema.Schema) []string {
+func ddlLines(s schema.Schema, defaults map[string]columnDefault) []string {
 	var out []string
 	for _, f := range s.Fields {
-		out = append(out, schema.Schema{Fields: []schema.Field{f}}.DDL())
+		comment := ""
+		if f.Comment != "" {
+			comment = " COMMENT " + sqlplan.QuoteText(f.Comment)
+			f.Comment = ""
+		}
+		line := schema.Schema{Fields: []schema.Field{f}}.DDL()
+		if d, ok := defaults[lower(f.Name)]; ok {
+			line += " DEFAULT " + d.sql()
+		}
+		out = append(out, line+comment)
 	}
 	return out
 }
@@ -284,6 +308,13 @@ func (r *run) describe(ctx context.Context) *Failure {
 	for _, f := range s.Fields {
 		out = append(out, []string{f.Name, f.Type.String(), f.Comment})
 	}
+	if m := r.findTable(r.st.Name); r.st.What == "TABLE" && m != nil && len(m.partitioned) > 0 {
+		out = append(out, []string{"# Partition Information", "", ""}, []string{"# col_name", "data_type", "comment"})
+		for _, name := range m.partitioned {
+			f := s.Fields[s.Index(name)]
+			out = append(out, []string{f.Name, f.Type.String(), f.Comment})
+		}
+	}
 	if m := r.findTable(r.st.Name); r.st.What == "TABLE" && m != nil {
 		out = append(out, m.describeDefaults()...)
 	}
@@ -292,7 +323,11 @@ func (r *run) describe(ctx context.Context) *Failure {
 			out = append(out, v.describe()...)
 		}
 	} else if m := r.findTable(r.st.Name); r.st.Extended && m != nil {
-		out = append(out, detailed(m.name, "MANAGED", m.comment)...)
+		kind := "MANAGED"
+		if m.files != nil {
+			kind = "EXTERNAL"
+		}
+		out = append(out, detailed(m.name, kind, m.comment)...)
 	} else if r.st.Extended && r.st.What == "TABLE" {
 		more, f := r.details(ctx)
 		if f != nil {

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"context"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -197,9 +198,19 @@ func propertyLines(ps map[string]string) string {
 	}
 	var out []string
 	for _, k := range sorted(ps) {
-		out = append(out, sqlplan.QuoteText(k)+" = "+sqlplan.QuoteText(ps[k]))
+		out = append(out, sqlplan.QuoteText(k)+" = "+sqlplan.QuoteText(shownProperty(k, ps[k])))
 	}
 	return "TBLPROPERTIES (\n  " + strings.Join(out, ",\n  ") + ")\n"
+}
+
+var secretKey = regexp.MustCompile(`(?i)secret|password|token|access[.]?key|credential`)
+
+// shownProperty hides the value of a key that names a secret.
+func shownProperty(key, value string) string {
+	if secretKey.MatchString(key) {
+		return "*********(redacted)"
+	}
+	return value
 }
 
 // sql is the view's query as it was written.

@@ -442,6 +442,7 @@ func (v visitor) statement(n Statement) {
 	case *Describe:
 		v.maybeName(n.Name)
 		v.maybeName(n.Column)
+		v.props(n.Partition)
 		v.q(n.Query)
 	case *Explain:
 		v.f(n.Statement)

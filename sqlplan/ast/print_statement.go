@@ -428,6 +428,7 @@ func (p *printer) describe(s *Describe) {
 	}
 	p.w(flag(s.Extended, "EXTENDED "))
 	p.name(*s.Name)
+	p.partition(s.Partition)
 	if s.Column != nil {
 		p.w(" ")
 		p.name(*s.Column)

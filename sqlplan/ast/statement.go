@@ -223,12 +223,13 @@ type Show struct {
 // Describe is DESCRIBE of a table, query, function or namespace.
 type Describe struct {
 	Pos
-	What     string // TABLE, QUERY, FUNCTION, NAMESPACE
-	Extended bool
-	Name     *Name
-	Column   *Name
-	Query    *Query
-	AsJSON   bool
+	What      string // TABLE, QUERY, FUNCTION, NAMESPACE
+	Extended  bool
+	Name      *Name
+	Column    *Name
+	Query     *Query
+	AsJSON    bool
+	Partition []Property
 }
 
 // Explain is EXPLAIN [mode] statement; Mode is in upper case or "".

@@ -313,7 +313,7 @@ func (p *parser) describeTable(s *ast.Describe) {
 	}
 	n := p.name()
 	s.Name = &n
-	p.partition()
+	s.Partition = p.partition()
 	if p.accept("AS", "JSON") {
 		s.AsJSON = true
 		return
