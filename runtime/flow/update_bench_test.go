@@ -24,7 +24,8 @@ import (
 )
 
 // updates makes rows of a key and a text of 50 bytes: each key once, in an
-// order that is none, then the same keys again with greater texts.
+// order that is none, then the same keys again with greater texts. An epoch
+// begins a second after the one before at the earliest.
 type updates struct {
 	*generate.Source
 	keys int64
@@ -33,6 +34,7 @@ type updates struct {
 	mu      sync.Mutex
 	given   time.Time
 	longest [2]time.Duration
+	began   time.Time // the epoch
 }
 
 // Open implements connector.Opener.
@@ -57,6 +59,10 @@ func (r *updateReader) Next() (*column.Batch, error) {
 	defer r.of.mu.Unlock()
 	if at := &r.of.longest[1-r.more]; !r.of.given.IsZero() {
 		*at = max(*at, time.Since(r.of.given))
+	}
+	if r.more == 0 {
+		time.Sleep(time.Until(r.of.began.Add(time.Second)))
+		r.of.began = time.Now()
 	}
 	r.more = 1
 	b, err := r.Reader.Next()
@@ -91,8 +97,8 @@ func (r *updateReader) Next() (*column.Batch, error) {
 }
 
 // BenchmarkStateUpdates gives b.N thousand keys a text of 50 bytes, and then
-// all of them a greater one, 500,000 an epoch, each epoch prepared on disk. It
-// takes `-benchtime 10000x` for ten million keys.
+// all of them a greater one, 500,000 an epoch, an epoch a second, each prepared
+// on disk. It takes `-benchtime 10000x` for ten million keys.
 func BenchmarkStateUpdates(b *testing.B) {
 	keys := int64(b.N) * 1000
 	if keys < 100_000 {

@@ -370,6 +370,7 @@ func (s *aggState) count() OperatorCount {
 
 // putGroups hands out the entries of groups.
 func (s *aggState) putGroups(w *entryWriter, groups []int32) {
+	s.a.table.touchKeys(groups)
 	for _, c := range s.a.calls {
 		c.st.Touch(groups)
 	}

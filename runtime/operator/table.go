@@ -187,6 +187,18 @@ func (t *groupTable) touch(kb *keyBatch, from, to int) {
 	kb.seen += x
 }
 
+// touchKeys loads the keys of groups all at once.
+func (t *groupTable) touchKeys(groups []int32) {
+	if t.groups < smallTable || t.stride == 0 {
+		return
+	}
+	x := uint64(0)
+	for _, g := range groups {
+		x += t.words[g>>segmentBits][int(g)&(segmentGroups-1)*t.stride]
+	}
+	t.seen += x
+}
+
 // smallTable is a number of slots that stay in the cache by themselves.
 const smallTable = 1 << 15
 
@@ -359,6 +371,7 @@ func (t *groupTable) appendKeys(groups []int32, out []*column.Vector) {
 	switch {
 	case s > 0:
 		t.kw = grow(t.kw, len(groups)*s)
+		t.touchKeys(groups)
 		for k, g := range groups {
 			copy(t.kw[k*s:], t.wordsOf(g))
 		}

@@ -32,5 +32,5 @@ const SmallMerge = 1 << 20
 // again, the more files are read at a restart.
 const (
 	minMerge = 4
-	minLarge = 24
+	minLarge = 32
 )

@@ -16,7 +16,7 @@ func TestReplacedTexts(t *testing.T) {
 	v := newValueColumn(text)
 	want := make([]string, 50)
 	for range want {
-		v.grow(len(v.at) + 1)
+		v.grow(v.groups + 1)
 	}
 	for n := range 20_000 {
 		s := make([]byte, rng.IntN(4))

@@ -17,7 +17,8 @@ import (
 type ValueColumn struct {
 	typ    schema.Type
 	text   bool
-	at     []int64 // group -> place: segment<<32 and row or byte in it, -1 for null
+	places [][]int64 // by groups, groupsAt of them: segment<<32 and row or byte in it, -1 for null
+	groups int
 	segs   []valueSegment
 	filled int   // the segment that new values go to
 	spare  []int // segments that are empty
@@ -39,6 +40,8 @@ type valueSegment struct {
 }
 
 const (
+	groupBits    = 15
+	groupsAt     = 1 << groupBits
 	segmentRows  = 1 << 14
 	segmentBytes = 1 << 20
 	textHead     = 4
@@ -56,7 +59,31 @@ func newValueColumn(t schema.Type) *ValueColumn {
 }
 
 // grow makes room for n groups.
-func (v *ValueColumn) grow(n int) { v.at = growMinus(v.at, n) }
+func (v *ValueColumn) grow(n int) {
+	for v.groups < n {
+		last := len(v.places) - 1
+		if last < 0 || len(v.places[last]) == groupsAt {
+			var fresh []int64 // the first grows as needed
+			if last >= 0 {
+				fresh = make([]int64, 0, groupsAt)
+			}
+			v.places = append(v.places, fresh)
+			last++
+		}
+		v.places[last] = growMinus(v.places[last], min(groupsAt, n-last*groupsAt))
+		v.groups = last*groupsAt + len(v.places[last])
+	}
+}
+
+// at is the place of a group's value.
+func (v *ValueColumn) at(group int32) int64 {
+	return v.places[group>>groupBits][group&(groupsAt-1)]
+}
+
+// put sets the place of a group's value.
+func (v *ValueColumn) put(group int32, at int64) {
+	v.places[group>>groupBits][group&(groupsAt-1)] = at
+}
 
 // place says where a value stands.
 func place(at int64) (segment, in int) { return int(at >> 32), int(uint32(at)) }
@@ -64,7 +91,7 @@ func place(at int64) (segment, in int) { return int(at >> 32), int(uint32(at)) }
 // Value returns where the value of a group is, row -1 for null: valid until the
 // next call of Value. What is written to a text through it stays.
 func (v *ValueColumn) Value(group int32) (*column.Vector, int) {
-	at := v.at[group]
+	at := v.at(group)
 	if at < 0 {
 		return nil, -1
 	}
@@ -86,7 +113,7 @@ func textAt(segment []byte, at int) []byte {
 
 // str is the text of a group that has one.
 func (v *ValueColumn) str(group int32) []byte {
-	s, in := place(v.at[group])
+	s, in := place(v.at(group))
 	return textAt(v.segs[s].text, in)
 }
 
@@ -99,12 +126,12 @@ func (v *ValueColumn) Text(group int32) ([]byte, bool) {
 }
 
 // IsNull reports whether the group has no value.
-func (v *ValueColumn) IsNull(group int32) bool { return v.at[group] < 0 }
+func (v *ValueColumn) IsNull(group int32) bool { return v.at(group) < 0 }
 
 // SetNull takes the group's value away.
 func (v *ValueColumn) SetNull(group int32) {
-	if at := v.at[group]; at >= 0 {
-		v.at[group] = -1
+	if at := v.at(group); at >= 0 {
+		v.put(group, -1)
 		v.drop(at)
 	}
 }
@@ -153,20 +180,20 @@ func (v *ValueColumn) Set(group int32, src *column.Vector, row int) {
 	if src.Dict != nil {
 		src, row = src.Dict, int(src.Index[src.Row(row)])
 	}
-	if at := v.at[group]; at >= 0 {
+	if at := v.at(group); at >= 0 {
 		if v.overwrite(at, src, row) {
 			return
 		}
-		v.at[group] = -1
+		v.put(group, -1)
 		v.drop(at)
 	}
 	if v.rows > 2*v.live+segmentRows {
 		v.clean()
 	}
 	if v.text {
-		v.at[group] = v.addText(src.Str(row))
+		v.put(group, v.addText(src.Str(row)))
 	} else {
-		v.at[group] = v.add(src, row)
+		v.put(group, v.add(src, row))
 	}
 }
 
@@ -288,7 +315,14 @@ func (v *ValueColumn) clean() {
 	if victims[v.filled] {
 		v.begin(0)
 	}
-	for g, at := range v.at {
+	for _, places := range v.places {
+		v.move(places, victims)
+	}
+}
+
+// move moves the values at some places out of the victims.
+func (v *ValueColumn) move(places []int64, victims []bool) {
+	for k, at := range places {
 		if at < 0 {
 			continue
 		}
@@ -297,9 +331,9 @@ func (v *ValueColumn) clean() {
 			continue
 		}
 		if s := v.segs[i]; v.text {
-			v.at[g] = v.addText(textAt(s.text, in))
+			places[k] = v.addText(textAt(s.text, in))
 		} else {
-			v.at[g] = v.add(s.values, in)
+			places[k] = v.add(s.values, in)
 		}
 		v.drop(at)
 	}
@@ -314,7 +348,7 @@ func (v *ValueColumn) Touch(groups []int32) {
 	x := 0
 	if !v.text {
 		for _, g := range groups {
-			x += int(v.at[g])
+			x += int(v.at(g))
 		}
 		v.seen += x
 		return
@@ -323,7 +357,7 @@ func (v *ValueColumn) Touch(groups []int32) {
 	for len(groups) > 0 {
 		n := min(len(groups), touchAhead)
 		for k, g := range groups[:n] {
-			places[k] = v.at[g]
+			places[k] = v.at(g)
 		}
 		for _, at := range places[:n] {
 			if at >= 0 {
@@ -345,7 +379,7 @@ const touchAhead = 64
 
 // size is about how much memory the values take.
 func (v *ValueColumn) memory() int64 {
-	n := v.bytes + 8*int64(len(v.at))
+	n := v.bytes + 8*int64(v.groups)
 	switch {
 	case v.text:
 		n += int64(v.rows)
