@@ -24,25 +24,7 @@ func (b *Binder) star(s *ast.Star, sc *scope) ([]starCol, bool) {
 	if !ok {
 		return nil, false
 	}
-	for _, n := range s.Except {
-		i := len(n.Parts) - 1
-		at := -1
-		for k, c := range out {
-			if i >= 0 && strings.EqualFold(c.name, n.Parts[i].Name) && matches(c.quals, n.Parts[:i]) {
-				at = k
-			}
-		}
-		if at < 0 && sc.find(n.Parts, b.session.CaseSensitive).ok {
-			b.fail(n.Span, "EXCEPT_OVERLAPPING_COLUMNS", "Columns in an EXCEPT list must be distinct and non-overlapping, but got %s twice.", quoteParts(n.Parts))
-			return nil, false
-		}
-		if at < 0 {
-			b.unresolved(n.Span, n.Parts, sc)
-			return nil, false
-		}
-		out = append(out[:at:at], out[at+1:]...)
-	}
-	return out, true
+	return b.except(s, out, sc)
 }
 
 func (b *Binder) starCols(s *ast.Star, sc *scope) ([]starCol, bool) {
@@ -125,7 +107,7 @@ func (b *Binder) starStruct(s *ast.Star, x bound) ([]starCol, bool) {
 // expand makes the entries of the select list.
 func (c *core) expand() {
 	for _, x := range c.sel.Items {
-		s, ok := x.(*ast.Star)
+		s, ok := ast.Unparen(x).(*ast.Star)
 		if !ok {
 			c.list = append(c.list, entry{x: x})
 			continue
@@ -136,6 +118,16 @@ func (c *core) expand() {
 			c.list = append(c.list, entry{star: &cols[i]})
 		}
 	}
+	if c.pipe == "" {
+		return
+	}
+	// What only a qualifier reaches is still there after a pipe operator.
+	for _, k := range c.in.cols {
+		if k.hidden && k.meta == nil {
+			x := bound{e: k.attr.Ref(), text: k.attr.Name, name: k.attr.Name}
+			c.list = append(c.list, entry{star: &starCol{x, k.quals}, hidden: true})
+		}
+	}
 }
 
 // bindItems binds the select list in order; later items may use the aliases of
@@ -144,7 +136,7 @@ func (c *core) bindItems() {
 	used := map[logical.ColumnID]bool{}
 	for _, en := range c.list {
 		if en.star != nil {
-			c.addItem(item{bound: en.star.bound, quals: en.star.quals}, used)
+			c.addItem(item{bound: en.star.bound, quals: en.star.quals, hidden: en.hidden}, used)
 			continue
 		}
 		x, names := en.x, []ast.Ident(nil)

@@ -171,7 +171,7 @@ func fieldNamesOf(t, like schema.Type) schema.Type {
 
 func (b *Binder) inList(e *ast.In, v *env) (bound, bool) {
 	x, ok := b.expr(e.X, v)
-	list, ok2 := b.exprs(e.List, v)
+	list, ok2 := b.starred(e.List, v)
 	if !ok || !ok2 {
 		return bound{}, false
 	}

@@ -40,6 +40,12 @@ func (c *core) bindOrder(tail *ast.Tail) {
 	for _, it := range sortItems(tail) {
 		c.bindKey(it)
 	}
+	for _, x := range tail.DistributeBy { // rows are dealt out anyway; the names must be right
+		if _, isPos := ordinal(x); !isPos {
+			_, ok := c.orderExpr(x)
+			c.ok = c.ok && ok
+		}
+	}
 }
 
 // sortItems are the keys that order rows: SORT BY and CLUSTER BY count too.

@@ -40,7 +40,7 @@ func (b *Binder) pipe(p *ast.Pipe, up enclosing) (logical.Node, *scope) {
 		return b.pipeSet(op, n, in)
 	case *ast.PipeDrop:
 		star := &ast.Star{Pos: op.Pos, Except: op.Names}
-		return b.selectFrom(&ast.Select{Pos: op.Pos, Items: []ast.Expr{star}}, nil, n, in)
+		return b.pipeSelect("DROP", &ast.Select{Pos: op.Pos, Items: []ast.Expr{star}}, n, in)
 	case *ast.PipeAs:
 		return b.aliased(n, s, &ast.TableAlias{Pos: op.Pos, Name: op.Name})
 	case *ast.PipeWhere:

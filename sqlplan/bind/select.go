@@ -51,6 +51,8 @@ type core struct {
 type entry struct {
 	x    ast.Expr
 	star *starCol
+	// hidden columns are found by a qualified name only.
+	hidden bool
 }
 
 // item is one bound output column.
@@ -65,11 +67,13 @@ type item struct {
 	gen   *genCall // the columns of a generator come from its node
 	// repeats is the column of an earlier item, when this is the same.
 	repeats logical.ColumnID
+	// hidden items are found by a qualified name only.
+	hidden bool
 }
 
 // col is the item as a column of what the SELECT gives.
 func (it item) col() col {
-	return col{attr: it.attr, quals: it.quals, repeats: it.repeats, char: it.char}
+	return col{attr: it.attr, quals: it.quals, repeats: it.repeats, char: it.char, hidden: it.hidden}
 }
 
 // selectQuery binds a SELECT with what follows it.
