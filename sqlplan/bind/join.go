@@ -56,8 +56,7 @@ func leftDeep(left, right ast.Relation, pos ast.Pos) ast.Relation {
 // joinRight joins a bound left side.
 func (b *Binder) joinRight(j *ast.Join, l logical.Node, ls *scope, up enclosing) (logical.Node, *scope) {
 	if j.Nearest != nil {
-		b.notYet(j.Nearest.Span, "a NEAREST join")
-		return nil, &scope{broken: true}
+		return b.nearest(j, l, ls, up)
 	}
 	if n, s, is := b.lateralFunc(j, l, ls, up); is {
 		return n, s

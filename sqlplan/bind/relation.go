@@ -335,10 +335,6 @@ func (b *Binder) sample(n logical.Node, t *ast.Sample) (logical.Node, bool) {
 			b.fail(t.Span, "PARSE_SYNTAX_ERROR", "The number of buckets must be positive.")
 			return nil, false
 		}
-		if int64(t.Bucket) > int64(t.Of) {
-			b.fail(t.Span, "_LEGACY_ERROR_TEMP_0064", "Sampling fraction (%v) must be on interval [0, 1].", float64(t.Bucket)/float64(t.Of))
-			return nil, false
-		}
 		out.Fraction = float64(t.Bucket) / float64(t.Of)
 		return out, true
 	}
