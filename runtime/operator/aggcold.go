@@ -106,13 +106,12 @@ func (s *aggState) freeze() error {
 	if err != nil {
 		return err
 	}
-	err = s.cold.freeze(all, s.entryHash, func(g int32) (e coldEntry) {
-		s.putGroup(&entryWriter{put: func(key, value []byte) { e.key, e.value = key, value }}, g)
+	err = s.cold.freeze(all, s.entryHash, func(g int32, e *coldEntry, w *entryWriter) {
+		s.putGroup(w, g)
 		e.until, e.idle, e.flags = s.untilOf(g), s.idle.due(g), s.log.flags(g)
 		if s.marked.Get(int(g)) {
 			e.flags |= coldTouched
 		}
-		return e
 	})
 	if err != nil {
 		return err

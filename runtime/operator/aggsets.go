@@ -77,13 +77,12 @@ func (s *aggState) freezeValues(groups []int32) error {
 		s.buf = s.setKey(s.buf[:0], int(all[x].call), all[x].group, all[x].entry)
 		return s.buf
 	}
-	return s.values.freeze(numbers, func(x int32) uint64 { return valueHash(key(x)) }, func(x int32) coldEntry {
+	return s.values.freeze(numbers, func(x int32) uint64 { return valueHash(key(x)) }, func(x int32, e *coldEntry, _ *entryWriter) {
 		v := all[x]
-		e := coldEntry{key: key(x), until: s.untilOf(v.group), idle: s.idle.due(v.group), flags: coldSaved}
+		e.key, e.until, e.idle, e.flags = key(x), s.untilOf(v.group), s.idle.due(v.group), coldSaved
 		if s.a.calls[v.call].distinct.isMade.Get(int(v.entry)) {
 			e.flags = coldDirty
 		}
-		return e
 	})
 }
 
@@ -157,8 +156,7 @@ func (s *aggState) thawKey(key []byte) error {
 		return nil
 	}
 	hash := s.loadedHash(key)
-	_, err := s.cold.takeAll(hash, func(e *coldEntry) bool { return string(s.plainKey(e.key)) == string(key) }, s.takeBack)
-	return err
+	return s.cold.takeAll(hash, func(e *coldEntry) bool { return string(s.plainKey(e.key)) == string(key) }, s.takeBack)
 }
 
 // takeValue puts a value back into its set.

@@ -27,6 +27,9 @@ type cold struct {
 	read coldReader
 	kb   keyBatch // scratch of back
 	key  []byte   // likewise
+	e    coldEntry
+	// places is scratch of look.
+	places []coldPlace
 	// times is scratch of due.
 	times   []byte
 	numbers []int32
@@ -72,7 +75,7 @@ type freezable interface {
 func newCold(mem *memory) cold { return cold{mem: mem} }
 
 func (c *cold) bytes() int64 {
-	n := int64(cap(c.read.data) + 112*cap(c.read.entries) + cap(c.times) + 4*cap(c.numbers))
+	n := int64(cap(c.read.data) + cap(c.times) + 4*cap(c.numbers))
 	for _, r := range c.runs {
 		n += int64(32*cap(r.blocks) + 8*cap(r.filter) + 8*(len(r.taken)+len(r.dirty)+len(r.saved)+len(r.touched)))
 		n += int64(24 * (cap(r.times[byTime]) + cap(r.times[byIdle])))
@@ -119,13 +122,16 @@ func (c *cold) check(f freezable, extra int64) error {
 	return c.mem.owe(f.bytes())
 }
 
-// freeze writes the entries of numbers, one of each, in order of their hash.
-func (c *cold) freeze(numbers []int32, hash func(g int32) uint64, entry func(g int32) coldEntry) error {
+// freeze writes the entries of numbers, one of each, in order of their hash. What
+// is put into w becomes the key and value of the entry.
+func (c *cold) freeze(numbers []int32, hash func(g int32) uint64, entry func(g int32, e *coldEntry, w *entryWriter)) error {
+	e := &c.e
+	w := &entryWriter{put: func(key, value []byte) { e.key, e.value = key, value }}
 	return c.write(len(numbers), func(put func(e *coldEntry) error) error {
 		for _, x := range byHash(numbers, hash) {
-			e := entry(x.g)
-			e.hash = x.hash
-			if err := put(&e); err != nil {
+			*e = coldEntry{hash: x.hash, until: noExpiry, idle: noExpiry}
+			entry(x.g, e, w)
+			if err := put(e); err != nil {
 				return err
 			}
 		}
@@ -189,6 +195,10 @@ func (c *cold) back(b *backing, keys []*column.Vector, rows []int32) (int, error
 		hash = b.hash(&c.kb, keys, rows)
 	}
 	mine := func(e *coldEntry) bool { return string(b.stored(e)) == string(c.key) }
+	take := func(e *coldEntry) error {
+		got += sizeOf(e)
+		return b.take(e)
+	}
 	for k, r := range rows {
 		if b.skip != nil && b.skip(keys, int(r)) {
 			continue
@@ -200,21 +210,27 @@ func (c *cold) back(b *backing, keys []*column.Vector, rows []int32) (int, error
 		if g := t.group(&c.kb, k, null); g >= 0 && (b.whole == nil || b.whole(g)) {
 			continue
 		}
-		c.key = t.storedOf(c.key[:0], &c.kb, k, null)
-		size, err := c.size(hash[k], mine)
-		if err != nil {
-			return 0, err
+		size := c.look(hash[k])
+		if size > 0 {
+			c.key = t.storedOf(c.key[:0], &c.kb, k, null)
 		}
-		if got += size; k > 0 && size > 0 && got > quota {
+		if size > quota/8 { // a large key, or chance
+			var err error
+			if size, err = c.size(hash[k], mine); err != nil {
+				return 0, err
+			}
+		}
+		if k > 0 && size > 0 && got+size > quota {
 			return k, nil
 		}
 		if size > quota { // of the first row
 			if err := c.room(b.f, size); err != nil {
 				return 0, err
 			}
+			c.look(hash[k])
 		}
 		if size > 0 {
-			if _, err := c.takeAll(hash[k], mine, b.take); err != nil {
+			if err := c.takeFound(hash[k], mine, take); err != nil {
 				return 0, err
 			}
 		}
@@ -234,16 +250,18 @@ func (t *groupTable) group(kb *keyBatch, k int, null bool) int32 {
 	return g
 }
 
-// size is about what the entries of a key will take in memory.
+// size is about what the entries of a key in c.places will take in memory.
 func (c *cold) size(hash uint64, mine func(e *coldEntry) bool) (n int64, err error) {
-	err = c.find(hash, func(e *coldEntry) (bool, bool, error) {
+	err = c.found(hash, func(e *coldEntry) (bool, bool, error) {
 		if mine(e) {
-			n += int64(len(e.key)+len(e.value)) + 64
+			n += sizeOf(e)
 		}
 		return false, true, nil
 	})
 	return n, err
 }
+
+func sizeOf(e *coldEntry) int64 { return int64(len(e.key)+len(e.value)) + 64 }
 
 // room makes room for a large key.
 func (c *cold) room(f freezable, size int64) error {
@@ -300,48 +318,73 @@ func (c *cold) has(hash uint64, key []byte) (ok bool, err error) {
 	return ok, err
 }
 
-// takeAll takes the entries of a key out, and says how many they were.
-func (c *cold) takeAll(hash uint64, mine func(e *coldEntry) bool, f func(e *coldEntry) error) (n int, err error) {
-	err = c.find(hash, func(e *coldEntry) (bool, bool, error) {
+// takeAll takes the entries of a key out.
+func (c *cold) takeAll(hash uint64, mine func(e *coldEntry) bool, f func(e *coldEntry) error) error {
+	c.look(hash)
+	return c.takeFound(hash, mine, f)
+}
+
+// takeFound is takeAll in c.places.
+func (c *cold) takeFound(hash uint64, mine func(e *coldEntry) bool, f func(e *coldEntry) error) error {
+	return c.found(hash, func(e *coldEntry) (bool, bool, error) {
 		if !mine(e) {
 			return false, true, nil
 		}
-		n++
 		return true, true, f(e)
 	})
-	return n, err
 }
 
 // find calls f for the entries with the hash, and takes out what f says, until it
 // does not want more.
 func (c *cold) find(hash uint64, f func(e *coldEntry) (take, more bool, err error)) error {
-	for k := len(c.runs) - 1; k >= 0; k-- {
-		r := c.runs[k]
+	c.look(hash)
+	return c.found(hash, f)
+}
+
+// coldPlace is a block that may hold a hash.
+type coldPlace struct {
+	r     *coldRun
+	block int
+}
+
+// look lists the blocks that may hold a hash in c.places, and says how large they
+// are.
+func (c *cold) look(hash uint64) (n int64) {
+	c.places = c.places[:0]
+	for _, r := range c.runs {
 		if r.left == 0 || !r.may(hash) {
 			continue
 		}
 		for b := r.first(hash); b < len(r.blocks) && r.blocks[b].hash <= hash; b++ {
-			if r.blocks[b].left == 0 {
+			if r.blocks[b].left > 0 {
+				c.places = append(c.places, coldPlace{r, b})
+				n += int64(r.blocks[b].size)
+			}
+		}
+	}
+	return n
+}
+
+// found is find in c.places.
+func (c *cold) found(hash uint64, f func(e *coldEntry) (take, more bool, err error)) error {
+	for _, p := range c.places {
+		r := p.r
+		if err := c.read.load(r, p.block); err != nil {
+			return err
+		}
+		for body, number := c.read.body(); body != nil; body, number = c.read.body() {
+			if hashIn(body) != hash || r.taken.Get(number) {
 				continue
 			}
-			if err := c.read.load(r, b); err != nil {
-				return err
+			e := &c.e
+			*e = entryOf(body)
+			e.flags = r.flags(number)
+			take, more, err := f(e)
+			if take {
+				c.drop(r, p.block, number)
 			}
-			for i := range c.read.entries {
-				if c.read.entries[i].hash != hash {
-					continue
-				}
-				e, number, ok := c.read.entry(i)
-				if !ok {
-					continue
-				}
-				take, more, err := f(&e)
-				if take {
-					c.drop(r, b, number)
-				}
-				if err != nil || !more {
-					return err
-				}
+			if err != nil || !more {
+				return err
 			}
 		}
 	}
@@ -384,12 +427,9 @@ func (c *cold) each(n int, want func(r *coldRun) bool, f func(e *coldEntry) (tak
 			if err := c.read.load(r, b); err != nil {
 				return err
 			}
-			for i := range c.read.entries {
-				e, number, ok := c.read.entry(i)
-				if !ok {
-					continue
-				}
-				take, err := f(&e)
+			for e, number, ok := c.read.entry(); ok; e, number, ok = c.read.entry() {
+				c.e = e
+				take, err := f(&c.e)
 				if err != nil {
 					return err
 				}
@@ -426,9 +466,8 @@ func (c *cold) changes(w *entryWriter) error {
 			if err := c.read.load(r, b); err != nil {
 				return err
 			}
-			for i := range c.read.entries {
-				e, number, ok := c.read.entry(i)
-				if !ok || e.flags&coldDirty == 0 {
+			for e, number, ok := c.read.entry(); ok; e, number, ok = c.read.entry() {
+				if e.flags&coldDirty == 0 {
 					continue
 				}
 				w.put(e.key, e.value)

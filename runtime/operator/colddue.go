@@ -156,15 +156,21 @@ func (c *cold) takeNumbers(r *coldRun, read bool, f func(e *coldEntry) error) er
 				b--
 			}
 		}
-		e := coldEntry{flags: r.flags(int(number))}
+		e := &c.e
+		*e = coldEntry{flags: r.flags(int(number))}
 		if read {
 			if err := c.read.load(r, b); err != nil {
 				return err
 			}
-			e, _, _ = c.read.entry(int(number - r.blocks[b].entry))
+			body, k := c.read.body()
+			for k < int(number) {
+				body, k = c.read.body()
+			}
+			*e = entryOf(body)
+			e.flags = r.flags(int(number))
 		}
 		c.drop(r, b, int(number))
-		if err := f(&e); err != nil {
+		if err := f(e); err != nil {
 			return err
 		}
 	}

@@ -65,11 +65,11 @@ func mergeOf(runs []*coldRun) (*coldMerge, error) {
 	return m, nil
 }
 
-// next gives the next entry, which is valid until the next call.
-func (m *coldMerge) next() (e coldEntry, ok bool, err error) {
+// next gives the next entry, which is valid until the next call; nil at the end.
+func (m *coldMerge) next() (*coldEntry, error) {
 	if m.last != nil {
 		if err := m.last.next(); err != nil {
-			return e, false, err
+			return nil, err
 		}
 	}
 	m.last = nil
@@ -79,49 +79,49 @@ func (m *coldMerge) next() (e coldEntry, ok bool, err error) {
 		}
 	}
 	if m.last == nil {
-		return e, false, nil
+		return nil, nil
 	}
-	return m.last.e, true, nil
+	return &m.last.e, nil
 }
 
 // coldCursor walks through what a run still has.
 type coldCursor struct {
-	r        *coldRun
-	read     coldReader
-	block, i int
-	e        coldEntry
-	ok       bool
+	r     *coldRun
+	read  coldReader
+	block int // the next one
+	e     coldEntry
+	ok    bool
 }
 
 func (x *coldCursor) next() error {
-	for x.block < len(x.r.blocks) {
-		if x.r.blocks[x.block].left > 0 {
-			if err := x.read.load(x.r, x.block); err != nil {
-				return err
-			}
-			for x.i < len(x.read.entries) {
-				e, _, ok := x.read.entry(x.i)
-				x.i++
-				if ok {
-					x.e, x.ok = e, true
-					return nil
-				}
+	for {
+		if x.read.r != nil {
+			if x.e, _, x.ok = x.read.entry(); x.ok {
+				return nil
 			}
 		}
-		x.block, x.i = x.block+1, 0
+		for x.block < len(x.r.blocks) && x.r.blocks[x.block].left == 0 {
+			x.block++
+		}
+		if x.block == len(x.r.blocks) {
+			x.ok = false
+			return nil
+		}
+		if err := x.read.load(x.r, x.block); err != nil {
+			return err
+		}
+		x.block++
 	}
-	x.ok = false
-	return nil
 }
 
 // each calls f for all entries.
 func (m *coldMerge) each(f func(e *coldEntry) error) error {
 	for {
-		e, ok, err := m.next()
-		if err != nil || !ok {
+		e, err := m.next()
+		if err != nil || e == nil {
 			return err
 		}
-		if err := f(&e); err != nil {
+		if err := f(e); err != nil {
 			return err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"math/bits"
 
 	"pipelines/tables/column"
 )
@@ -55,7 +56,7 @@ func (c *cold) write(n int, fill func(put func(e *coldEntry) error) error) error
 	}
 	words := (n + 63) >> 6 // at most
 	w := coldWriter{r: &coldRun{
-		file: file, filter: make([]uint64, (n*10+63)/64),
+		file: file, filter: make([]uint64, (n*10/filterBits+1)*(filterBits/64)),
 		taken: make(column.Bits, words), dirty: make(column.Bits, words), saved: make(column.Bits, words), touched: make(column.Bits, words),
 	}}
 	if err := fill(w.add); err != nil {
@@ -84,9 +85,10 @@ func (w *coldWriter) add(e *coldEntry) error {
 	if len(w.block) == 0 {
 		r.blocks = append(r.blocks, coldBlock{hash: e.hash, entry: int32(i)})
 	}
-	for k := range uint64(3) {
-		p := r.place(e.hash, k)
-		r.filter[p>>6] |= 1 << (p & 63)
+	line, h := r.line(e.hash)
+	for range filterHashes {
+		line[h>>6%(filterBits/64)] |= 1 << (h & 63)
+		h >>= filterShift
 	}
 	if e.flags&coldDirty != 0 {
 		r.dirty.Set(i)
@@ -113,57 +115,61 @@ func (w *coldWriter) add(e *coldEntry) error {
 	return w.flush()
 }
 
-// append appends the stored form of an entry, without its flags.
+// append appends the stored form of an entry, without its flags: its length, and
+// then what entryOf reads.
 func (e *coldEntry) append(dst []byte) []byte {
-	form, at := byte(0), len(dst)
-	dst = binary.LittleEndian.AppendUint64(append(dst, 0), e.hash)
+	form, n := byte(0), 9+longSize(e.key)+longSize(e.value)
 	if e.until != noExpiry {
-		form |= coldHasUntil
-		dst = binary.LittleEndian.AppendUint64(dst, uint64(e.until))
+		form, n = form|coldHasUntil, n+8
 	}
 	if e.idle != noExpiry {
-		form |= coldHasIdle
+		form, n = form|coldHasIdle, n+8
+	}
+	if len(e.note) > 0 {
+		form, n = form|coldHasNote, n+longSize(e.note)
+	}
+	dst = append(binary.AppendUvarint(dst, uint64(n)), form)
+	dst = binary.LittleEndian.AppendUint64(dst, e.hash)
+	if form&coldHasUntil != 0 {
+		dst = binary.LittleEndian.AppendUint64(dst, uint64(e.until))
+	}
+	if form&coldHasIdle != 0 {
 		dst = binary.LittleEndian.AppendUint64(dst, uint64(e.idle))
 	}
 	dst = appendLong(appendLong(dst, e.key), e.value)
-	if len(e.note) > 0 {
-		form |= coldHasNote
+	if form&coldHasNote != 0 {
 		dst = appendLong(dst, e.note)
 	}
-	dst[at] = form
 	return dst
 }
 
-// cutColdEntry reads what append wrote.
-func cutColdEntry(src []byte) (e coldEntry, rest []byte, ok bool) {
-	if len(src) < 9 {
-		return e, nil, false
-	}
-	form := src[0]
-	e.hash, e.until, e.idle = leUint64(src[1:]), noExpiry, noExpiry
-	src = src[9:]
+// longSize is how many bytes appendLong appends.
+func longSize(x []byte) int { return len(x) + max(1, (bits.Len(uint(len(x)))+6)/7) }
+
+// hashIn is the hash in a stored entry.
+func hashIn(body []byte) uint64 { return leUint64(body[1:]) }
+
+// entryOf is a stored entry. Its checksum was right, so it is whole.
+func entryOf(body []byte) (e coldEntry) {
+	form := body[0]
+	e.hash, e.until, e.idle = hashIn(body), noExpiry, noExpiry
+	rest := body[9:]
 	if form&coldHasUntil != 0 {
-		if len(src) < 8 {
-			return e, nil, false
-		}
-		e.until, src = int64(leUint64(src)), src[8:]
+		e.until, rest = int64(leUint64(rest)), rest[8:]
 	}
 	if form&coldHasIdle != 0 {
-		if len(src) < 8 {
-			return e, nil, false
-		}
-		e.idle, src = int64(leUint64(src)), src[8:]
+		e.idle, rest = int64(leUint64(rest)), rest[8:]
 	}
-	if e.key, src, ok = cutLong(src); !ok {
-		return e, nil, false
+	var ok [3]bool
+	e.key, rest, ok[0] = cutLong(rest)
+	e.value, rest, ok[1] = cutLong(rest)
+	if ok[2] = true; form&coldHasNote != 0 {
+		e.note, _, ok[2] = cutLong(rest)
 	}
-	if e.value, src, ok = cutLong(src); !ok {
-		return e, nil, false
+	if !ok[0] || !ok[1] || !ok[2] {
+		panic("bug: operator: a spilled entry has another form")
 	}
-	if form&coldHasNote != 0 {
-		e.note, src, ok = cutLong(src)
-	}
-	return e, src, ok
+	return e
 }
 
 func (w *coldWriter) flush() error {
@@ -201,35 +207,49 @@ func (w *coldWriter) end() error {
 	return w.out()
 }
 
-// place is the bit of the filter that stands for a hash, of three.
-func (r *coldRun) place(hash, k uint64) uint64 {
-	return (hash ^ hash>>29 + k*(hash>>17|1)) % uint64(64*len(r.filter))
+// A filter has 10 bits an entry in lines of the size of a cache line; those of a
+// hash are all in one.
+const (
+	filterBits   = 512
+	filterHashes = 4
+	filterShift  = 9
+)
+
+// line is the line of a hash and the bits in it, filterShift each.
+func (r *coldRun) line(hash uint64) ([]uint64, uint64) {
+	const words = filterBits / 64
+	i, _ := bits.Mul64(hash*0x9e3779b97f4a7c15, uint64(len(r.filter)/words))
+	return r.filter[i*words : (i+1)*words], hash ^ hash>>31
 }
 
 func (r *coldRun) may(hash uint64) bool {
-	for k := range uint64(3) {
-		if p := r.place(hash, k); r.filter[p>>6]>>(p&63)&1 == 0 {
+	line, h := r.line(hash)
+	for range filterHashes {
+		if line[h>>6%(filterBits/64)]>>(h&63)&1 == 0 {
 			return false
 		}
+		h >>= filterShift
 	}
 	return true
 }
 
 // coldReader reads blocks.
 type coldReader struct {
-	r       *coldRun // nil: nothing is read
-	block   int
-	data    []byte
-	entries []coldEntry
+	r     *coldRun // nil: nothing is read
+	block int
+	data  []byte
+	at    int // of the next entry
+	next  int // its number
 }
 
-// load reads block b of a run.
+// load reads block b of a run, and stands before its first entry.
 func (x *coldReader) load(r *coldRun, b int) error {
+	blk := &r.blocks[b]
+	x.at, x.next = 0, int(blk.entry)
 	if x.r == r && x.block == b {
 		return nil
 	}
 	x.r = nil
-	blk := r.blocks[b]
 	x.data = grow(x.data, int(blk.size))
 	if _, err := r.file.f.ReadAt(x.data, blk.at); err != nil {
 		return fmt.Errorf("%s: read spilled state: %w", r.file.name, err)
@@ -237,25 +257,34 @@ func (x *coldReader) load(r *coldRun, b int) error {
 	if crc32.Checksum(x.data, castagnoli) != blk.sum {
 		return fmt.Errorf("%s: read spilled state: %w", r.file.name, errSpill)
 	}
-	x.entries = x.entries[:0]
-	for rest := x.data; len(rest) > 0; {
-		e, more, ok := cutColdEntry(rest)
-		if !ok {
-			return fmt.Errorf("%s: read spilled state: %w", r.file.name, errSpill)
-		}
-		x.entries, rest = append(x.entries, e), more
-	}
 	x.r, x.block = r, b
 	return nil
 }
 
-// entry is entry i of the loaded block with its flags; ok is false when it was
-// taken.
-func (x *coldReader) entry(i int) (e coldEntry, number int, ok bool) {
-	r := x.r
-	e, number = x.entries[i], int(r.blocks[x.block].entry)+i
-	e.flags = r.flags(number)
-	return e, number, !r.taken.Get(number)
+// body is the next stored entry of the block, taken or not, nil at its end.
+func (x *coldReader) body() (body []byte, number int) {
+	if x.at >= len(x.data) {
+		return nil, 0
+	}
+	n, w := binary.Uvarint(x.data[x.at:])
+	from, number := x.at+w, x.next
+	x.at, x.next = from+int(n), number+1
+	return x.data[from:x.at:x.at], number
+}
+
+// entry is the next entry of the block that was not taken.
+func (x *coldReader) entry() (e coldEntry, number int, ok bool) {
+	for {
+		body, number := x.body()
+		if body == nil {
+			return e, 0, false
+		}
+		if !x.r.taken.Get(number) {
+			e = entryOf(body)
+			e.flags = x.r.flags(number)
+			return e, number, true
+		}
+	}
 }
 
 func (r *coldRun) flags(number int) (f byte) {

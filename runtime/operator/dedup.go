@@ -197,11 +197,9 @@ func (d *dedup) freeze() error {
 			all = append(all, g)
 		}
 	}
-	err := d.cold.freeze(all, d.table.hashOf, func(g int32) coldEntry {
-		d.buf = d.key(d.buf[:0], g)
-		n := len(d.buf)
-		d.buf = d.idle.append(binary.LittleEndian.AppendUint64(d.buf, uint64(d.until[g])), g)
-		return coldEntry{until: d.until[g], idle: d.idle.due(g), key: d.buf[:n:n], value: d.buf[n:], flags: d.log.flags(g)}
+	err := d.cold.freeze(all, d.table.hashOf, func(g int32, e *coldEntry, w *entryWriter) {
+		d.put(w, g)
+		e.until, e.idle, e.flags = d.until[g], d.idle.due(g), d.log.flags(g)
 	})
 	if err != nil {
 		return err

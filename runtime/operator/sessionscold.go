@@ -45,8 +45,8 @@ func (s *sessions) freeze() error {
 		}
 	}
 	var note []byte
-	err := s.cold.freeze(all, s.table.hashOf, func(key int32) (e coldEntry) {
-		s.put(&entryWriter{put: func(key, value []byte) { e.key, e.value = key, value }}, key)
+	err := s.cold.freeze(all, s.table.hashOf, func(key int32, e *coldEntry, w *entryWriter) {
+		s.put(w, key)
 		e.until, e.idle, e.flags = noExpiry, s.idle.due(key), s.log.flags(key)
 		note = note[:0]
 		for g := s.byKey[key]; g >= 0; g = s.list[g].next {
@@ -65,7 +65,6 @@ func (s *sessions) freeze() error {
 			e.flags |= coldTouched
 			s.awayTouched += len(note)
 		}
-		return e
 	})
 	if err == nil {
 		s.forgetAll()

@@ -96,13 +96,12 @@ func (s *joinState) freeze() error {
 			all = append(all, int32(x))
 		}
 	}
-	err := s.cold.freeze(all, func(x int32) uint64 { return s.table.hashOf(r.group[x]) }, func(x int32) (e coldEntry) {
-		s.put(&entryWriter{put: func(key, value []byte) { e.key, e.value = key, value }}, x)
+	err := s.cold.freeze(all, func(x int32) uint64 { return s.table.hashOf(r.group[x]) }, func(x int32, e *coldEntry, w *entryWriter) {
+		s.put(w, x)
 		e.until, e.idle, e.flags = r.until[x], s.idle.due(x), s.log.flags(x)
 		if r.fresh.Get(int(x)) {
 			e.flags |= coldTouched
 		}
-		return e
 	})
 	if err != nil {
 		return err

@@ -32,8 +32,8 @@ func (t *topN) freeze() error {
 		}
 	}
 	var note [4]byte
-	err := t.cold.freeze(all, t.table.hashOf, func(g int32) (e coldEntry) {
-		t.put(&entryWriter{put: func(key, value []byte) { e.key, e.value = key, value }}, g)
+	err := t.cold.freeze(all, t.table.hashOf, func(g int32, e *coldEntry, w *entryWriter) {
+		t.put(w, g)
 		e.until, e.idle, e.flags = t.dueOf(g), t.idle.due(g), t.log.flags(g)
 		if t.touched.dirty.Get(int(g)) {
 			e.flags |= coldTouched
@@ -41,7 +41,6 @@ func (t *topN) freeze() error {
 			e.note = note[:]
 		}
 		t.away += int(t.kept[g])
-		return e
 	})
 	if err != nil {
 		return err
