@@ -153,7 +153,11 @@ func (r *run) statement(ctx context.Context) *Failure {
 	case sqlplan.SetStatement:
 		return r.set()
 	case sqlplan.SetTimeZoneStatement:
-		return r.setConf(zoneKey, st.Value)
+		if f := r.setConf(zoneKey, st.Value); f != nil {
+			return f
+		}
+		r.rows([]string{"key", "value"}, [][]string{{zoneKey, st.Value}})
+		return nil
 	case sqlplan.SetVariableStatement:
 		return r.setVariables(ctx)
 	case sqlplan.DeclareStatement:

@@ -95,7 +95,24 @@ func (b *Binder) decimalNumber(e *ast.NumberLit, at logical.At) (bound, bool) {
 		return bound{}, false
 	}
 	t := schema.DecimalOf(max(p, 1), s)
-	return bound{e: &logical.Literal{At: at, Value: decimalConstant(t, v)}, text: string(text.AppendDecimal(nil, v, s))}, true
+	return bound{e: &logical.Literal{At: at, Value: decimalConstant(t, v)}, text: decimalText(v, s)}, true
+}
+
+// decimalText prints a literal as Java does: small ones with an exponent.
+func decimalText(v column.Int128, scale int) string {
+	plain := string(text.AppendDecimal(nil, v, scale))
+	digits := strings.TrimLeft(strings.TrimPrefix(plain, "-"), "0.")
+	if scale-len(digits) < 6 || digits == "" && scale <= 6 {
+		return plain
+	}
+	sign, exponent := plain[:len(plain)-len(strings.TrimPrefix(plain, "-"))], scale-max(len(digits), 1)+1
+	if digits == "" {
+		return "0E-" + strconv.Itoa(scale)
+	}
+	if len(digits) > 1 {
+		digits = digits[:1] + "." + digits[1:]
+	}
+	return sign + digits + "E-" + strconv.Itoa(exponent)
 }
 
 // decimalConstant makes a one-row constant of an unscaled value.

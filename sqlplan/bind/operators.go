@@ -208,7 +208,7 @@ func (b *Binder) inList(e *ast.In, v *env) (bound, bool) {
 		}
 		all[i].e = c
 	}
-	if lookupScalar("in") != nil {
+	if !b.laterFails(all[1:]) {
 		y, ok := b.function(e.Span, "in", all)
 		y.text = txt
 		return y, ok
@@ -225,6 +225,19 @@ func (b *Binder) inList(e *ast.In, v *env) (bound, bool) {
 		return bound{e: alts[0], text: txt}, true
 	}
 	return bound{e: &logical.Or{At: b.at(e.Span), Args: alts}, text: txt}, true
+}
+
+// laterFails reports whether a value of a list, which is compared only where
+// none before it is equal, can fail.
+func (b *Binder) laterFails(list []bound) bool {
+	for _, x := range list[1:] {
+		if logical.CanFail(x.e) {
+			if _, ok := b.constant(x.e); !ok {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 var likeNames = map[ast.LikeOp]string{ast.LikeMatch: "like", ast.ILikeMatch: "ilike", ast.RLikeMatch: "rlike"}
@@ -382,6 +395,9 @@ func (b *Binder) castExpr(e *ast.Cast, v *env) (bound, bool) {
 	}
 	y, ok := b.castTo(e.Span, x, t, mode)
 	y.text = word + x.text + " AS " + t.SQL() + ")"
+	if t.IsNested() { // such casts do not print
+		y.text = x.text
+	}
 	_, isCol := x.e.(*logical.Column)
 	_, isField := x.e.(*logical.FieldAccess)
 	if _, nested := x.e.(*logical.Cast); isCol || x.name != "" && !nested && !isField {

@@ -14,7 +14,7 @@ import (
 
 // upperPrinted are functions whose names print in capitals.
 var upperPrinted = wordSet(`sqrt exp cbrt power log log10 log2 log1p expm1 sin cos tan cot sec csc asin acos atan atan2
-	sinh cosh tanh asinh acosh atanh degrees radians hypot signum e pi regexp_like spark_partition_id`)
+	sinh cosh tanh asinh acosh atanh degrees radians hypot signum e pi regexp regexp_like rlike spark_partition_id`)
 
 // upperWindow are the ranks that print in capitals.
 var upperWindow = wordSet("rank dense_rank percent_rank")
@@ -71,7 +71,7 @@ func withDefaults(name string, args []string) []string {
 }
 
 // printedName gives functions that print under another name.
-var printedName = map[string]string{"current_database": "current_schema", "negative": "negative"}
+var printedName = map[string]string{"current_database": "current_schema", "random": "rand", "negative": "negative"}
 
 // trimWords are the forms of trim with the characters to cut.
 var trimWords = map[string]string{"trim": "BOTH", "ltrim": "LEADING", "rtrim": "TRAILING"}

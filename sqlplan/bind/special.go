@@ -6,6 +6,7 @@ import (
 
 	"pipelines/spec/diag"
 	"pipelines/sqlplan/ast"
+	"pipelines/sqlplan/funcs"
 	"pipelines/sqlplan/logical"
 	"pipelines/tables/schema"
 )
@@ -24,6 +25,8 @@ func specialForm(name string) form {
 		return (*Binder).nvl2Call
 	case "nullif":
 		return (*Binder).nullifCall
+	case "nanvl":
+		return (*Binder).nanvlCall
 	case "nullifzero":
 		return (*Binder).nullifzeroCall
 	case "zeroifnull":
@@ -241,6 +244,27 @@ func (b *Binder) nvl2Call(e *ast.Call, name string, v *env) (bound, bool) {
 	return bound{e: &logical.Case{
 		At: b.at(e.Span), T: t, Branches: []logical.Branch{{When: c.e, Then: xs[1].e}}, Else: xs[2].e,
 	}, text: txt}, ok
+}
+
+// nanvlCall is nanvl(a, b): where b can fail it is asked only where a is NaN.
+func (b *Binder) nanvlCall(e *ast.Call, name string, v *env) (bound, bool) {
+	xs, ok := b.starred(e.Args, v)
+	if !ok {
+		return bound{}, false
+	}
+	y, ok := b.function(e.Span, name, xs)
+	if !ok || !logical.CanFail(xs[1].e) || logical.Volatility(xs[0].e) == funcs.Volatile {
+		return y, ok
+	}
+	for i := range xs {
+		if xs[i].e, ok = b.cast(e.Span, xs[i].e, y.typ()); !ok {
+			return bound{}, false
+		}
+	}
+	c, ok := b.function(e.Span, "isnan", xs[:1])
+	return bound{e: &logical.Case{
+		At: b.at(e.Span), T: y.typ(), Branches: []logical.Branch{{When: c.e, Then: xs[1].e}}, Else: xs[0].e,
+	}, text: y.text}, ok
 }
 
 // nullifCall is nullif(a, b): NULL when a = b, else a.

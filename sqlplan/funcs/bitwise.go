@@ -24,11 +24,11 @@ var bitwiseFunctions = []*Function{
 		return int64(uint64(x) >> n)
 	}).example("SELECT shiftrightunsigned(4, 1)", "2"),
 	define("bit_count", "bitwise", "bit_count(expr)", "Number of bits that are set.", signature{
-		params: []param{{`("INTEGRAL" or "BOOLEAN")`, func(s *Session, t schema.Type) (schema.Type, bool) {
-			if t.Kind == schema.Boolean {
-				return t, true
+		params: []param{{`("INTEGRAL" or "BOOLEAN")`, func(_ *Session, t schema.Type) (schema.Type, bool) {
+			if t.Kind == schema.Void {
+				return tInt, true
 			}
-			return pIntegral.take(s, t)
+			return t, t.Kind == schema.Boolean || t.IsInteger()
 		}}}, result: tInt,
 		kernel: func(c *Ctx, args []*vector, out *vector) {
 			v := args[0]

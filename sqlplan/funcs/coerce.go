@@ -203,7 +203,7 @@ func commonNested(s *Session, a, b schema.Type) (schema.Type, bool) {
 		return schema.ArrayOf(e, a.ElemNullable || b.ElemNullable), ok
 	case schema.Map:
 		k, ok := CommonType(s, *a.Key, *b.Key)
-		if !ok {
+		if !ok || mayTurnNull(*a.Key, k) || mayTurnNull(*b.Key, k) {
 			return schema.Type{}, false
 		}
 		v, ok := CommonType(s, *a.Elem, *b.Elem)
@@ -227,6 +227,20 @@ func commonNested(s *Session, a, b schema.Type) (schema.Type, bool) {
 		return schema.StructOf(fields...), true
 	}
 	return schema.Type{}, false
+}
+
+// mayTurnNull says that a cast makes NULL of some values where it does not fail,
+// so that keys of maps are not cast so.
+func mayTurnNull(from, to schema.Type) bool {
+	switch {
+	case from.SameShape(to):
+		return false
+	case from.Kind == schema.String:
+		return to.Kind != schema.Binary
+	case from.IsFloat():
+		return to.IsInteger() || to.Kind == schema.Decimal || to.Kind == schema.Timestamp
+	}
+	return false
 }
 
 // Implicit reports whether an argument of type from may be given where type to

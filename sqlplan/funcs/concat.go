@@ -3,6 +3,7 @@ package funcs
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"pipelines/tables/column"
 	"pipelines/tables/schema"
@@ -31,7 +32,7 @@ func concatFunction(name string) *Function {
 			b.Print = func(a []string) string { return "concat(" + joinTexts(a) + ")" }
 		}
 		t, arrays := tString, false
-		binary := len(args) > 0
+		binary := len(args) > 0 && !strings.EqualFold(s.conf("spark.sql.function.concatBinaryAsString", "false"), "true")
 		for _, a := range args {
 			b.Nullable = b.Nullable || a.Nullable
 			arrays = arrays || a.Type.Kind == schema.Array

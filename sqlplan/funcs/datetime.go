@@ -98,7 +98,7 @@ var datetimeFunctions = []*Function{
 		return dateDifference.bind(s, &Function{Name: "datediff"}, args)
 	}).alias("date_diff").example("SELECT datediff('2009-07-31', '2009-07-30')", "1"),
 	custom("timestampadd", "datetime", "timestampadd(unit, value, expr)", "Units added to a timestamp.", bindTimestampAdd).alias("date_add_unit"),
-	custom("timestampdiff", "datetime", "timestampdiff(unit, start, end)", "Whole units between timestamps.", bindTimestampDiff),
+	custom("timestampdiff", "datetime", "timestampdiff(unit, start, end)", "Whole units between timestamps.", bindTimestampDiff).alias("timediff"),
 	define("add_months", "datetime", "add_months(start_date, num_months)", "Date that many months later.", signature{
 		params: []param{pDate, pInt}, result: tDate,
 		kernel: func(c *Ctx, args []*vector, out *vector) {

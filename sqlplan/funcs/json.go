@@ -253,6 +253,9 @@ func bindFromJSON(s *Session, args []Arg) (*Bound, error) {
 	}
 	t = nullable(t)
 	b := &Bound{Args: textArgs(args), Result: t, Nullable: true, Nulls: NullAware, CanFail: true, Print: firstOnly(name)}
+	if t.Kind == schema.Map {
+		b.Print = func([]string) string { return "entries" }
+	}
 	if t.Kind == schema.Variant {
 		b.Kernel = parseJSONKernel(o.Mode != record.FailFast)
 		b.Nulls = NullIfAny

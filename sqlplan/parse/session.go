@@ -91,7 +91,7 @@ func (p *parser) timeZone(start int) ast.Statement {
 	case p.isWords("INTERVAL"):
 		s.Interval = p.interval()
 		if f := s.Interval; f.Start < ast.Hour {
-			p.failCode(f.Span, "_LEGACY_ERROR_TEMP_0044", "The interval value must be in the range of [-18, +18] hours with second precision.")
+			p.failCode(f.Span, "INVALID_INTERVAL_FORMAT.TIMEZONE_INTERVAL_OUT_OF_RANGE", "The interval value must be in the range of [-18, +18] hours with second precision.")
 		} else if f.Micros%microsPerSecond != 0 || f.Micros > 18*microsPerHour || f.Micros < -18*microsPerHour {
 			p.failCode(f.Span, "INVALID_INTERVAL_FORMAT.TIMEZONE_INTERVAL_OUT_OF_RANGE",
 				"The interval value must be in the range of [-18, +18] hours with second precision.")
