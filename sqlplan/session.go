@@ -1,6 +1,7 @@
 package sqlplan
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -64,6 +65,8 @@ var choices = []struct {
 	{"spark.sql.storeAssignmentPolicy", []string{"ANSI", "!LEGACY", "!STRICT"}},
 	{"spark.sql.binaryOutputStyle", []string{"UTF-8", "BASIC", "BASE64", "HEX", "HEX_DISCRETE"}},
 	{"spark.sql.legacy.timeParserPolicy", []string{"CORRECTED", "!LEGACY", "!EXCEPTION"}},
+	{"spark.sql.legacy.ctePrecedencePolicy", []string{"CORRECTED", "EXCEPTION", "!LEGACY"}},
+	{"spark.sql.sources.partitionOverwriteMode", []string{"STATIC", "!DYNAMIC"}},
 }
 
 // Defaults are the values of settings that are not set, as far as they have
@@ -76,6 +79,9 @@ func Defaults() map[string]string {
 	}
 	for _, c := range choices {
 		out[c.key] = c.values[0]
+	}
+	for key, v := range fixed {
+		out[key] = v
 	}
 	return out
 }
@@ -91,6 +97,11 @@ func checkConf(conf map[string]string) error {
 	}
 	if strings.EqualFold(conf["spark.sql.ansi.doubleQuotedIdentifiers"], "true") {
 		return funcs.NewError("FEATURE_NOT_AVAILABLE", "spark.sql.ansi.doubleQuotedIdentifiers is not available: text in double quotes is a string. Use back quotes.", nil)
+	}
+	for _, key := range slices.Sorted(maps.Keys(fixed)) {
+		if v, ok := conf[key]; ok && !strings.EqualFold(v, fixed[key]) {
+			return funcs.NewError("FEATURE_NOT_AVAILABLE", key+"="+v+" is not available: only "+fixed[key]+".", nil)
+		}
 	}
 	for _, c := range choices {
 		v, ok := conf[c.key]

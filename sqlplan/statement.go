@@ -1,6 +1,8 @@
 package sqlplan
 
 import (
+	"strings"
+
 	"pipelines/spec/diag"
 	"pipelines/sqlplan/ast"
 	"pipelines/sqlplan/bind"
@@ -267,18 +269,30 @@ func (r *reader) read(st ast.Statement) Statement {
 	case *ast.CreateDataset, *ast.CreateFlow, *ast.AutoCDC:
 		r.fail(st.Range(), "FEATURE_NOT_AVAILABLE", "this statement defines a part of a pipeline: put it into a SQL file of the project and use `pipelines run`")
 	case *ast.Unsupported:
-		r.fail(st.Span, "FEATURE_NOT_AVAILABLE", st.Kind+" is not available: a pipeline's tables are never written from the SQL shell")
+		why := " is not available in the SQL shell"
+		if writes[strings.Fields(st.Kind)[0]] {
+			why = " is not available: a pipeline's tables are never written from the SQL shell"
+		}
+		r.fail(st.Span, "FEATURE_NOT_AVAILABLE", st.Kind+why)
 	default:
 		r.fail(st.Range(), "FEATURE_NOT_AVAILABLE", statementName(st)+" is not available in the SQL shell")
 	}
 	return s
 }
 
+// writes are the statements of SQL that change tables and are not available.
+var writes = map[string]bool{
+	"ALTER": true, "MERGE": true, "DELETE": true, "UPDATE": true, "CREATE": true, "DROP": true, "REPLACE": true, "RESTORE": true, "COPY": true,
+	"OPTIMIZE": true, "VACUUM": true, "LOAD": true, "MSCK": true, "REPAIR": true, "UNDROP": true,
+}
+
 func (r *reader) view(s *Statement, st *ast.CreateView) {
 	s.Kind, s.Replace, s.IfNotExists, s.Query = CreateViewStatement, st.Replace, st.IfNotExists, st.Query
 	s.Temporary, s.Global, s.Binding = st.Temporary || st.Global, st.Global, st.Schema
 	r.name(s, st.Name)
-	if st.Temporary && len(s.Name) > 1 {
+	if st.Name.Dynamic != nil && s.Temporary && len(s.Name) > 1 {
+		r.fail(st.Name.Span, "INVALID_TEMP_OBJ_QUALIFIER", "Temporary VIEW name "+strings.Join(s.Name, ".")+" has more than one part.")
+	} else if st.Temporary && len(s.Name) > 1 {
 		r.fail(st.Name.Span, "TEMP_VIEW_NAME_TOO_MANY_NAME_PARTS", "A temporary view has a name of one part.")
 	}
 	r.columns(s, st.Columns)
