@@ -178,7 +178,17 @@ func errFieldBounds() *Error {
 
 func dateShift(name string, sign int32) *Function {
 	return define(name, "datetime", name+"(start_date, num_days)", "Date that many days later or earlier.", signature{
-		params: []param{pDate, pDateInt}, result: tDate,
+		params: []param{pDate, pDateInt}, result: tDate, check: func(s *Session, call string, args []Arg) error {
+			if n := args[1]; !s.ANSI && n.Type.Kind == schema.String {
+				if n.Const == nil {
+					return errInputType(call, 1, pDateInt.want, n)
+				}
+				if _, ok := text.ParseInt(n.Const.Str(0), 32); !ok && !n.Const.IsNull(0) {
+					return NewError("SECOND_FUNCTION_ARGUMENT_NOT_INTEGER", "The second argument of "+name+" function needs to be an integer.", map[string]string{"functionName": name})
+				}
+			}
+			return nil
+		},
 		kernel: func(c *Ctx, args []*vector, out *vector) {
 			d, n := operand(c, args, 0, i32s), operand(c, args, 1, i32s)
 			for i, x := range d {

@@ -114,7 +114,7 @@ func bindDatePlus(t timeCall, b *Bound) (*Bound, error) {
 func bindTimeDifference(call timeCall, b *Bound) (*Bound, error) {
 	lt, rt := call.l.Type, call.r.Type
 	for k, t := range [2]*schema.Type{&lt, &rt} {
-		if other := [2]schema.Type{rt, lt}[k]; t.Kind == schema.Void || t.Kind == schema.String && call.s.ANSI {
+		if other := [2]schema.Type{rt, lt}[k]; t.Kind == schema.Void || t.Kind == schema.String && (call.s.ANSI || k == 0 && rt.Kind == schema.Date) {
 			*t = other
 		}
 	}

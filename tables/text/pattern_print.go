@@ -212,6 +212,16 @@ var fullZoneNames = map[string][2]string{
 	"UTC": {"Coordinated Universal Time", "Coordinated Universal Time"},
 }
 
+// fullRegionNames are those of regions whose short names mean something else
+// elsewhere.
+var fullRegionNames = map[string][2]string{
+	"Asia/Shanghai":  {"China Standard Time", "China Daylight Time"},
+	"Asia/Taipei":    {"Taipei Standard Time", "Taipei Daylight Time"},
+	"Asia/Jerusalem": {"Israel Standard Time", "Israel Daylight Time"},
+	"America/Havana": {"Cuba Standard Time", "Cuba Daylight Time"},
+	"Europe/Dublin":  {"Greenwich Mean Time", "Irish Standard Time"},
+}
+
 // standardOf maps the short name of daylight saving time to the standard one.
 var standardOf = map[string]string{
 	"PDT": "PST", "MDT": "MST", "CDT": "CST", "EDT": "EST", "CEST": "CET", "EEST": "EET", "WEST": "WET", "BST": "GMT",
@@ -239,6 +249,16 @@ func appendZoneName(dst []byte, m *moment, full bool) []byte {
 	}
 	if !full {
 		return append(dst, short...)
+	}
+	if names, ok := fullRegionNames[id]; ok {
+		dst1 := m.zone.IsDST(m.micros)
+		if id == "Europe/Dublin" { // where winter is the exception
+			dst1 = short == "IST"
+		}
+		if dst1 {
+			return append(dst, names[1]...)
+		}
+		return append(dst, names[0]...)
 	}
 	std, dst1 := standardOf[short]
 	if !dst1 {

@@ -282,6 +282,18 @@ func TestPatternPrint(t *testing.T) {
 			t.Errorf("%q: %q, want %q", pat, got, want)
 		}
 	}
+	names, _ := CompilePattern("z, zzzz", false)
+	for _, c := range [][3]string{ // as of today, whatever the clocks were called then
+		{"America/New_York", "1944-01-05 00:00:00", "EDT, Eastern Daylight Time"}, {"America/Los_Angeles", "1582-06-01 00:00:00", "PST, Pacific Standard Time"},
+		{"Europe/Dublin", "2024-01-01 00:00:00", "GMT, Greenwich Mean Time"}, {"Europe/Dublin", "2024-07-01 00:00:00", "IST, Irish Standard Time"},
+		{"Asia/Shanghai", "2024-07-01 00:00:00", "CST, China Standard Time"}, {"America/Chicago", "2024-07-01 00:00:00", "CDT, Central Daylight Time"},
+	} {
+		z, _ := LoadZone(c[0])
+		at, _ := ParseTimestamp([]byte(c[1]), z)
+		if got := string(names.AppendTimestamp(nil, at, z)); got != c[2] {
+			t.Errorf("%s %s: %s, want %s", c[0], c[1], got, c[2])
+		}
+	}
 	la, _ := LoadZone("America/Los_Angeles")
 	p, _ := CompilePattern("VV XXX z O zzzz", false)
 	ts, _ = ParseTimestamp([]byte("2024-07-01 12:00:00"), la)

@@ -169,9 +169,18 @@ func (z *Zone) lateOffset(sec int64) int64 {
 	}
 }
 
-// Abbreviation returns the short name of the zone at an instant (PST, CET).
+// Abbreviation returns the short name of the zone at an instant (PST, CET): as
+// in Java that of today's standard or daylight saving time, whatever the clocks
+// were called then.
 func (z *Zone) Abbreviation(micros int64) string {
-	name, _ := time.Unix(floorDiv(micros, MicrosPerSecond), 0).In(z.loc).Zone()
+	at := time.Unix(floorDiv(micros, MicrosPerSecond), 0).In(z.loc)
+	for _, month := range [2]time.Month{time.January, time.July} {
+		if now := time.Date(2024, month, 1, 0, 0, 0, 0, z.loc); now.IsDST() == at.IsDST() {
+			at = now
+			break
+		}
+	}
+	name, _ := at.Zone()
 	return name
 }
 
