@@ -170,7 +170,7 @@ func (e *Execution) runNext(ctx context.Context, in checkpoint.Intent, ledgers m
 			return errors.Join(err, r.ep.Abort())
 		}
 	}
-	if e.state.changes.Bytes() < e.besideBytes() {
+	if e.state.changed() < e.besideBytes() {
 		return e.finish(ctx, r)
 	}
 	e.closing = &errgroup.Group{}

@@ -20,6 +20,9 @@ const stateFolder = "state"
 type stateFiles struct {
 	store   *state.Store
 	changes state.Changes
+	// drains hand out the rest of the changes, keys of them.
+	drains []func()
+	keys   int
 	// chain is that of the newest prepared epoch, before that of the one before:
 	// it can still be gone back to.
 	chain, before []state.Ref
@@ -37,17 +40,23 @@ type merging struct {
 
 var errStopped = errors.New("stopped")
 
-// collect copies what the step changed in each stateful operator.
+// collect copies what the step changed in each stateful operator, or notes what
+// is to be copied beside the next step.
 func (e *Execution) collect() error {
 	s := &e.state
 	s.changes.Reset()
+	s.drains, s.keys = s.drains[:0], 0
 	for _, h := range e.plan.State() {
 		id := h.ID()
 		if x := h.Expiry(); x.At >= 0 {
 			s.changes.Scope(id, state.Scope{InKey: x.InKey, At: x.At, Passed: x.Passed})
 		}
-		if err := h.Changes(s.changes.Operator(id).Add); err != nil {
+		keys, drain, err := h.Cut(s.changes.Operator(id).Add)
+		if err != nil {
 			return fmt.Errorf("state of flow %s: %w", e.o.Flow, err)
+		}
+		if keys > 0 {
+			s.drains, s.keys = append(s.drains, drain), s.keys+keys
 		}
 	}
 	return nil
@@ -56,6 +65,9 @@ func (e *Execution) collect() error {
 // stage writes what was collected, synced, and returns the chain that holds it.
 func (e *Execution) stage(epoch int64) ([]state.Ref, error) {
 	s := &e.state
+	for _, drain := range s.drains {
+		drain()
+	}
 	chain, err := s.merged(false)
 	if err != nil {
 		return nil, fmt.Errorf("state of flow %s: %w", e.o.Flow, err)
@@ -77,6 +89,12 @@ func (e *Execution) stage(epoch int64) ([]state.Ref, error) {
 	}
 	return chain, nil
 }
+
+// changed is about how many bytes were collected or noted.
+func (s *stateFiles) changed() int { return s.changes.Bytes() + keyBytes*s.keys }
+
+// keyBytes is about what a change takes at least.
+const keyBytes = 16
 
 func size(chain []state.Ref) (n int64) {
 	for _, r := range chain {

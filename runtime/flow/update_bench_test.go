@@ -159,12 +159,3 @@ func BenchmarkStateUpdates(b *testing.B) {
 	_, opened, _, _ := run(2 * keys)
 	fmt.Printf("restart  %.2f s, %.2f CPU s\n", time.Since(start).Seconds(), opened.Seconds())
 }
-
-// greatest is max of a column.
-func greatest(tb testing.TB, id logical.ColumnID, of logical.Attr) logical.AggCall {
-	fn, err := funcs.LookupAggregate("max").Bind(optest.Session(), []funcs.Arg{{Type: of.Type, Nullable: true}})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return logical.AggCall{Fn: fn, Args: []logical.Expr{of.Ref()}, Attr: logical.Attr{ID: id, Name: "max", Type: of.Type, Nullable: true, Watermark: -1}}
-}

@@ -92,6 +92,7 @@ func (s *aggState) entryHash(g int32) uint64 {
 
 // freeze writes all groups to a run and empties the table.
 func (s *aggState) freeze() error {
+	s.drained()
 	s.note()
 	if s.restored {
 		s.index()

@@ -156,6 +156,9 @@ func (a *aggregate) fold(n int, vecs []*column.Vector, rows []int32) error {
 	if a.panes != nil {
 		a.panes.note(vecs, rows, a.groups, a.table.fresh)
 	}
+	if a.state != nil {
+		a.state.saveFirst(a.groups)
+	}
 	if err := a.update(n, vecs, rows, a.groups); err != nil {
 		return err
 	}

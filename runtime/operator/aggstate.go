@@ -31,6 +31,7 @@ type aggState struct {
 	marked  column.Bits
 	expiry  timeIndex
 	log     changeLog
+	later   aggCut
 	idle    idle
 	codec   *rowCodec   // states of a group
 	sets    []*setCodec // arguments of distinct sets, by call
@@ -203,6 +204,7 @@ func (s *aggState) sortTouched() {
 }
 
 func (s *aggState) end() error {
+	s.drained()
 	a := s.a
 	if a.nkeys == 0 {
 		a.ensureGlobal()
@@ -429,6 +431,7 @@ func (s *aggState) putSet(w *entryWriter, i int, g, entry int32) {
 
 // Changes hands out what changed since the last call.
 func (s *aggState) Changes(put Put) error {
+	s.drained()
 	w := &entryWriter{put: put}
 	s.passed = nonePassed
 	s.log.flushMany(w, func(groups []int32) { s.putGroups(w, groups) })

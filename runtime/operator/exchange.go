@@ -335,6 +335,7 @@ func (in *inlet) end() error {
 const wideEnd = 1 << 14
 
 func (x *exchange) end() error {
+	x.drain()
 	work := x.rows.Load()
 	for _, s := range x.shares {
 		work += s.count().StateRows

@@ -58,3 +58,6 @@ func (s *limitState) Restore(_, value []byte) error {
 	s.stored = s.l.seen
 	return nil
 }
+
+// Cut is Changes: there is nothing to leave.
+func (l *limitState) Cut(put Put) (keys int, drain func(), err error) { return 0, nil, l.Changes(put) }

@@ -54,7 +54,7 @@ func (t *slotTable) reserve(n int) {
 	if t.tombs*8 > t.size() {
 		t.sweep(sweepAtOnce)
 	}
-	// A segment that is to be split is at least 0.45 and at most 0.68 full.
+	// A segment that is to be split is at least 0.62 and at most 0.68 full.
 	for t.want(n) {
 		t.splitOne()
 	}
@@ -63,8 +63,8 @@ func (t *slotTable) reserve(n int) {
 // want says whether one more segment is due: the fuller those are which are
 // still to be split, the more have to be split already.
 func (t *slotTable) want(n int) bool {
-	due := (t.used+n)*1000/slotsFull - 450*t.base
-	return due > 0 && due > 230*t.split
+	due := (t.used+n)*1000/slotsFull - 620*t.base
+	return due > 0 && due > 60*t.split
 }
 
 const sweepAtOnce = 4

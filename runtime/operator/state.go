@@ -30,6 +30,10 @@ type StateHandle interface {
 	// called after each step. Of a large step put is called side by side, for
 	// entries of different parts.
 	Changes(put Put) error
+	// Cut is Changes of which some may be left: keys says how much, and drain,
+	// if there is something, has to be called before the next Cut or Changes. It
+	// may run beside the pushes of the next step, up to its end.
+	Cut(put Put) (keys int, drain func(), err error)
 	// Expiry says how entries go by themselves. Asked before Changes, which
 	// does not list what went that way; all instances of an operator say the same
 	// but for Passed, of which the greatest counts.
