@@ -93,18 +93,22 @@ func (f *frameFold) growing(from, to int) {
 // sliding is for all other frames: by retraction where the function can, else
 // each frame anew, wide ones from states of runs of rows.
 func (f *frameFold) sliding(from, to int) {
-	agg := f.w.call.Agg
-	lo0, hi0 := f.w.frame.bounds(f.w, f.b, (from+to)/2, from, to)
-	wide := hi0-lo0 > 64
-	switch {
-	case agg.Retract != nil:
+	if f.w.call.Agg.Retract != nil {
 		f.retracting(from, to)
 		return
-	case wide && agg.Merge != nil:
-		f.byRuns(from, to, hi0-lo0)
+	}
+	f.slide(span{from, to}, span{from, to})
+}
+
+// slide is sliding without retraction, for some rows of the part.
+func (f *frameFold) slide(part, rows span) {
+	from, to := part.from, part.to
+	lo, hi := f.w.frame.bounds(f.w, f.b, (rows.from+rows.to)/2, from, to)
+	if hi-lo > 64 && f.w.call.Agg.Merge != nil {
+		f.byRuns(part, rows, hi-lo)
 		return
 	}
-	for i := from; i < to; i++ {
+	for i := rows.from; i < rows.to; i++ {
 		lo, hi := f.w.frame.bounds(f.w, f.b, i, from, to)
 		f.st.Clear(one)
 		f.fold(lo, hi)
@@ -134,7 +138,8 @@ func (f *frameFold) retracting(from, to int) {
 
 // byRuns makes a state for each run of about the square root of the width and
 // merges those that a frame covers.
-func (f *frameFold) byRuns(from, to, width int) {
+func (f *frameFold) byRuns(part, rows span, width int) {
+	from, to := part.from, part.to
 	run := 8
 	for run*run < width {
 		run *= 2
@@ -147,7 +152,7 @@ func (f *frameFold) byRuns(from, to, width int) {
 	}
 	groups := make([]int32, n)
 	runs := identity(n, nil)
-	for i := from; i < to; i++ {
+	for i := rows.from; i < rows.to; i++ {
 		lo, hi := f.w.frame.bounds(f.w, f.b, i, from, to)
 		f.st.Clear(one)
 		first, last := (lo-from+run-1)/run, (hi-from)/run

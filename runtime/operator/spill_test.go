@@ -197,9 +197,6 @@ func TestWindowSpills(t *testing.T) {
 			t.Fatalf("%.2000s", d)
 		}
 	}
-	if _, err := optest.Query(t, w, optest.Options{BatchSize: 100, Memory: 1000, Spill: true}, in); err == nil || !strings.HasPrefix(err.Error(), "window:") {
-		t.Fatalf("a partition that does not fit: %v", err)
-	}
 }
 
 // Ranks need no partition in memory.

@@ -27,8 +27,8 @@ func (w *window) spill() error {
 	return err
 }
 
-// endRuns works through the merged rows by blocks of whole partitions. One
-// partition has to fit into memory, unless only ranks are wanted.
+// endRuns works through the merged rows by blocks of whole partitions, or of a
+// partition that does not fit as far as frames reach.
 func (w *window) endRuns() error {
 	if err := w.spill(); err != nil {
 		return err
@@ -125,13 +125,15 @@ func (r *runningRanks) step(key []byte, npar int32) {
 }
 
 // partitionCutter gathers sorted rows until they are whole partitions of about
-// a batch.
+// a batch. A partition that memory does not hold is worked through by itself.
 type partitionCutter struct {
-	w    *window
-	blk  *block
-	b    *column.Batch
-	last []byte // key of the last row
-	npar int32  // the partition's part of it
+	w     *window
+	blk   *block
+	b     *column.Batch
+	last  []byte // key of the last row
+	npar  int32  // the partition's part of it
+	any   bool   // there was a row
+	large *largePartition
 }
 
 func (c *partitionCutter) add(b *column.Batch) error {
@@ -141,11 +143,13 @@ func (c *partitionCutter) add(b *column.Batch) error {
 	for i := range b.Len {
 		key, npar := keys.Str(i), lengths.I32[i]
 		held := c.blk.n + i - from
-		part := held > 0 && bytes.Equal(c.last[:c.npar], key[:npar])
+		part := c.any && bytes.Equal(c.last[:c.npar], key[:npar])
 		peer := part && bytes.Equal(c.last, key)
 		if !part {
-			if held >= column.BatchRows {
-				c.take(b, from, i)
+			if held >= column.BatchRows || c.large != nil {
+				if err := c.take(b, from, i); err != nil {
+					return err
+				}
 				if err := c.flush(); err != nil {
 					return err
 				}
@@ -154,19 +158,53 @@ func (c *partitionCutter) add(b *column.Batch) error {
 			c.blk.starts = append(c.blk.starts, held)
 		}
 		c.blk.peers = append(c.blk.peers, peer)
-		c.last, c.npar = append(c.last[:0], key...), npar
+		c.last, c.npar, c.any = append(c.last[:0], key...), npar, true
 	}
-	c.take(b, from, b.Len)
-	if c.b == nil {
-		return nil
+	if err := c.take(b, from, b.Len); err != nil || c.b == nil {
+		return err
 	}
-	return c.w.mem.must(grown(usedBytes(c.b.Cols) + int64(9*c.blk.n)))
+	total := grown(usedBytes(c.b.Cols) + int64(9*c.blk.n))
+	spill, err := c.w.mem.mayExceed(total)
+	if err != nil || !spill {
+		return err
+	}
+	if c.large = c.w.large(); c.large == nil {
+		return c.w.mem.must(total)
+	}
+	return c.split()
 }
 
-// take adds rows [from, to) of b to the block.
-func (c *partitionCutter) take(b *column.Batch, from, to int) {
+// split computes the partitions before the last one, which goes on as a large one.
+func (c *partitionCutter) split() error {
+	blk, b := c.blk, c.b
+	defer b.Release()
+	c.blk, c.b = &block{}, nil
+	n := blk.starts[len(blk.starts)-1]
+	if n > 0 {
+		first := &block{cols: b.Cols, n: n, starts: blk.starts, peers: blk.peers[:n]}
+		first.findPeers()
+		if err := c.w.compute(first); err != nil {
+			return err
+		}
+	}
+	for from := n; from < blk.n; from += column.BatchRows {
+		to := min(from+column.BatchRows, blk.n)
+		if err := c.large.add(b.Cols, from, to, blk.peers[from:to]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take adds rows [from, to) of b to the block, or to the large partition.
+func (c *partitionCutter) take(b *column.Batch, from, to int) error {
 	if from == to {
-		return
+		return nil
+	}
+	if c.large != nil {
+		err := c.large.add(b.Cols, from, to, c.blk.peers)
+		c.blk.peers = c.blk.peers[:0]
+		return err
 	}
 	if c.b == nil {
 		c.b = newBatch(c.w.p.env.Pool, c.w.store.cols)
@@ -176,10 +214,16 @@ func (c *partitionCutter) take(b *column.Batch, from, to int) {
 	}
 	c.b.Len += to - from
 	c.blk.n = c.b.Len
+	return nil
 }
 
 // flush computes the block.
 func (c *partitionCutter) flush() error {
+	if c.large != nil {
+		err := c.large.end()
+		c.drop()
+		return err
+	}
 	if c.b == nil {
 		return nil
 	}
@@ -192,6 +236,8 @@ func (c *partitionCutter) flush() error {
 }
 
 func (c *partitionCutter) drop() {
+	c.large.drop()
+	c.large = nil
 	if c.b != nil {
 		for _, v := range c.b.Cols {
 			trimVector(v)
