@@ -191,12 +191,29 @@ func (c *core) groupPosition(x ast.Expr, n int) (bound, bool) {
 	if en.star != nil {
 		return en.star.bound, true
 	}
+	if call, _ := c.generatorEntry(en); call != nil {
+		return c.generatorPosition(n - 1)
+	}
 	y, ok := c.b.expr(en.x, c.env)
 	if ok && hasAgg(y.e) {
 		c.b.fail(x.Range(), "GROUP_BY_POS_AGGREGATE", "GROUP BY %d refers to an expression %s that contains an aggregate function. Aggregate functions are not allowed in GROUP BY.", n, y.text)
 		return bound{}, false
 	}
 	return y, ok
+}
+
+// generatorPosition is the argument that the position of a generator means.
+func (c *core) generatorPosition(i int) (bound, bool) {
+	g := c.genAt(i)
+	if !g.ok {
+		return bound{}, false
+	}
+	for _, a := range g.items[0].gen.args {
+		if !logical.IsConstant(a) {
+			return bound{e: a, text: logical.Text(a)}, true
+		}
+	}
+	return bound{e: g.items[0].gen.args[0], text: "generator"}, len(g.items[0].gen.args) > 0
 }
 
 // groupName resolves a name against the aliases of the select list.
@@ -312,6 +329,11 @@ func columnNamed(name string, at ast.Pos) *ast.Column {
 // groupAll makes the keys of GROUP BY ALL: what is no aggregate.
 func (c *core) groupAll() {
 	c.groups = &groups{}
+	for i, en := range c.list {
+		if g := c.gens[i]; g != nil && len(g.items) > 0 {
+			c.groupGenerator(g.items[0].gen, en.x)
+		}
+	}
 	for i, it := range c.items {
 		if it.gen == nil && !hasAgg(it.e) && !hasWindow(it.e) {
 			r := c.sel.GroupBy.Span

@@ -134,7 +134,7 @@ func (c *core) expand() {
 // earlier ones.
 func (c *core) bindItems() {
 	used := map[logical.ColumnID]bool{}
-	for _, en := range c.list {
+	for i, en := range c.list {
 		if en.star != nil {
 			c.addItem(item{bound: en.star.bound, quals: en.star.quals, hidden: en.hidden}, used)
 			continue
@@ -143,11 +143,9 @@ func (c *core) bindItems() {
 		if a, ok := x.(*ast.Alias); ok {
 			x, names = a.X, a.Names
 		}
-		if g, is, ok := c.generator(x, names); is {
-			c.ok = c.ok && ok
-			if ok {
-				c.items = append(c.items, g...)
-			}
+		if g := c.genAt(i); g != nil {
+			c.ok = c.ok && g.ok
+			c.items = append(c.items, g.items...)
 			continue
 		}
 		y, ok := c.b.expr(x, c.env)
@@ -165,7 +163,7 @@ func (c *core) bindItems() {
 		case len(names) == 1:
 			it.alias = names[0].Name
 		case len(names) > 1:
-			c.b.fail(en.x.Range(), "UNSUPPORTED_FEATURE.MULTIPLE_ALIASES", "Only generators can have several aliases.")
+			c.b.fail(en.x.Range(), "MULTI_ALIAS_WITHOUT_GENERATOR", "Multi part aliasing is not supported for an expression that is no generator.")
 			c.ok = false
 			continue
 		default:
@@ -222,6 +220,9 @@ func (c *core) isOuter(id logical.ColumnID) bool {
 // lateral resolves a name against the aliases of earlier items.
 func (c *core) lateral(parts []ast.Ident) (bound, bool) {
 	x, ok := c.aliasNamed(parts, true)
+	if !ok {
+		return c.generatedName(parts)
+	}
 	x.text = "lateralAliasReference(" + parts[len(parts)-1].Name + ")"
 	return x, ok
 }
@@ -242,7 +243,7 @@ func (c *core) aliasNamed(parts []ast.Ident, explicit bool) (bound, bool) {
 				continue // found as a column of FROM
 			}
 		}
-		if name == "" || !strings.EqualFold(name, parts[0].Name) {
+		if name == "" || !strings.EqualFold(name, parts[0].Name) || explicit && it.gen != nil && len(it.gen.attrs) > 1 {
 			continue
 		}
 		if at >= 0 && explicit {
@@ -251,16 +252,11 @@ func (c *core) aliasNamed(parts []ast.Ident, explicit bool) (bound, bool) {
 		}
 		at = i
 	}
-	if at < 0 {
+	if at < 0 || explicit && c.items[at].gen != nil {
 		return bound{}, false
 	}
 	it := &c.items[at]
-	if it.gen != nil {
-		if explicit {
-			c.b.fail(parts[0].Span, "UNSUPPORTED_FEATURE.LATERAL_COLUMN_ALIAS_IN_GENERATOR", "A lateral column alias of a generator is not supported.")
-			return bound{}, true
-		}
-	} else if explicit {
+	if explicit {
 		c.share(it)
 	}
 	x := bound{e: it.e, text: parts[0].Name, name: parts[0].Name}
@@ -275,7 +271,7 @@ func (c *core) aliasNamed(parts []ast.Ident, explicit bool) (bound, bool) {
 
 // share moves an expression that should not be repeated into a node below.
 func (c *core) share(it *item) {
-	if _, ok := it.e.(*logical.Column); ok || hasAgg(it.e) || hasWindow(it.e) {
+	if _, ok := it.e.(*logical.Column); ok || hasAgg(it.e) || hasWindow(it.e) || c.readsGenerated(it.e) {
 		return
 	}
 	if logical.Volatility(it.e) < funcs.Volatile && size(it.e) <= inlineLimit {

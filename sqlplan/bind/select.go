@@ -34,6 +34,10 @@ type core struct {
 	env   *env // of the select list
 	list  []entry
 	items []item
+	// gens are the generators by their place in list, genOrder those in the
+	// order in which they read each other.
+	gens     map[int]*genItem
+	genOrder []*genCall
 	// pre are expressions that are computed below the select list, because an
 	// alias is used more than inlining allows.
 	pre    []logical.Alias
@@ -109,6 +113,9 @@ func (b *Binder) runSelect(c *core, tail *ast.Tail) (logical.Node, *scope) {
 	if c.ok {
 		c.bindHaving()
 		c.bindOrder(tail)
+	}
+	if c.ok {
+		c.checkGenerated()
 	}
 	if c.ok {
 		c.checkOuter()
@@ -304,16 +311,24 @@ func (c *core) build(tail *ast.Tail) {
 	if len(c.pre) > 0 {
 		c.stackPre()
 	}
-	if c.aggregated() {
+	grouped := c.aggregated()
+	if grouped {
 		c.aggregate()
 	}
 	if !c.ok {
 		return
 	}
-	if c.having != nil {
+	late := c.readsGenerated(c.having)
+	if c.having != nil && !late {
 		c.node = &logical.Filter{Input: c.node, Cond: c.having}
 	}
+	if grouped && !late {
+		c.stackWindows()
+	}
 	c.stackGenerators()
+	if late {
+		c.node = &logical.Filter{Input: c.node, Cond: c.having}
+	}
 	c.stackWindows()
 	if c.qual != nil {
 		c.node = &logical.Filter{Input: c.node, Cond: c.qual}

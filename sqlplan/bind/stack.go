@@ -58,23 +58,19 @@ func (c *core) isGenerator(call *ast.Call) bool {
 }
 
 // generator binds an item that is a generator call.
-func (c *core) generator(x ast.Expr, names []ast.Ident) (items []item, is, ok bool) {
-	call, isCall := ast.Unparen(x).(*ast.Call)
-	if !isCall || !c.isGenerator(call) {
-		return nil, false, false
-	}
+func (c *core) generator(call *ast.Call, names []ast.Ident) (items []item, ok bool) {
 	name := strings.ToLower(call.Name.Parts[0].Name)
 	fn := generatorOf(name)
 	v := *c.env
 	v.clause = "generator"
 	g, ok := c.b.genCall(call, name, fn, &v)
 	if !ok {
-		return nil, true, false
+		return nil, false
 	}
 	if len(names) > 0 && len(names) != len(g.attrs) {
-		c.b.fail(x.Range(), "UDTF_ALIAS_NUMBER_MISMATCH",
+		c.b.fail(call.Range(), "UDTF_ALIAS_NUMBER_MISMATCH",
 			"The number of aliases supplied in the AS clause does not match the number of columns output by the UDTF. Expected %d aliases, but got %d.", len(g.attrs), len(names))
-		return nil, true, false
+		return nil, false
 	}
 	for i := range g.attrs {
 		if len(names) > 0 {
@@ -86,7 +82,7 @@ func (c *core) generator(x ast.Expr, names []ast.Ident) (items []item, is, ok bo
 		}
 		items = append(items, it)
 	}
-	return items, true, true
+	return items, true
 }
 
 // genCall binds a generator's arguments and makes its columns.
@@ -129,17 +125,13 @@ func (g *genCall) node(in logical.Node) logical.Node {
 
 // stackGenerators stacks a Generate for each generator of the select list.
 func (c *core) stackGenerators() {
-	seen := map[*genCall]bool{}
+	for _, g := range c.genOrder {
+		c.node = g.node(c.node)
+	}
 	for i := range c.items {
-		it := &c.items[i]
-		if it.gen == nil {
-			continue
+		if it := &c.items[i]; it.gen != nil {
+			it.e = it.attr.Ref()
 		}
-		if !seen[it.gen] {
-			seen[it.gen] = true
-			c.node = it.gen.node(c.node)
-		}
-		it.e = it.attr.Ref()
 	}
 }
 
