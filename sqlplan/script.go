@@ -134,6 +134,9 @@ func (s *scripter) hint(r diag.Range, message, hint string) {
 }
 
 func (s *scripter) statement(st ast.Statement) {
+	if !s.named(st) {
+		return
+	}
 	switch st := st.(type) {
 	case *ast.CreateDataset:
 		s.dataset(st)
@@ -242,7 +245,7 @@ func (s *scripter) spec(d *Definition, t *ast.TableSpec) {
 	}
 	for _, p := range t.Partitioned {
 		c, ok := p.(*ast.Column)
-		if !ok {
+		if !ok || c.Name.Dynamic != nil {
 			s.fail(p.Range(), "PIPELINE_SQL_GRAPH_ELEMENT_REGISTRATION_ERROR", "PARTITIONED BY takes column names, no expressions")
 			continue
 		}
