@@ -39,6 +39,7 @@ type updates struct {
 
 // Open implements connector.Opener.
 func (u *updates) Open(ctx context.Context, s connector.Split, spec connector.ScanSpec) (connector.Reader, error) {
+	spec.Fields, spec.Columns.Fields = spec.Fields[:1], spec.Columns.Fields[:1] // the texts are ours
 	r, err := u.Source.Open(ctx, s, spec)
 	return &updateReader{Reader: r, of: u, pool: spec.Pool}, err
 }
@@ -90,8 +91,7 @@ func (r *updateReader) Next() (*column.Batch, error) {
 		texts.Offsets = append(texts.Offsets, int32(len(texts.Bytes)))
 		texts.Len++
 	}
-	b.Cols[1].Release()
-	b.Cols[1] = texts
+	b.Cols = append(b.Cols[:1], texts)
 	r.of.given = time.Now()
 	return b, nil
 }

@@ -104,12 +104,21 @@ func (s *Store) createFile(p place, fill func(*Writer) error) (ref Ref, err erro
 			err = errors.Join(err, f.Close(), os.Remove(tmp))
 		}
 	}()
+	large := p.bytes >= SmallMerge
+	if large {
+		allocate(f, int64(p.bytes))
+	}
 	w := newWriter(f, p.scopes, p.bytes)
 	if err := fill(w); err != nil {
 		return Ref{}, err
 	}
 	if ref, err = w.Close(); err != nil {
 		return Ref{}, err
+	}
+	if large {
+		if err := f.Truncate(ref.Bytes); err != nil {
+			return Ref{}, fmt.Errorf("write state: %w", err)
+		}
 	}
 	if err := f.Sync(); err != nil {
 		return Ref{}, fmt.Errorf("write state: %w", err)
