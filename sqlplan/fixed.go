@@ -4,7 +4,6 @@ package sqlplan
 // value here, Spark's default: another one is refused, since it would have to
 // be ignored. Switches that steer Spark's optimiser alone are not among them.
 var fixed = map[string]string{
-	"spark.sql.function.eltOutputAsString":                                              "false",
 	"spark.sql.lateralColumnAlias.enableImplicitResolution":                             "true",
 	"spark.sql.legacy.allowHashOnMapType":                                               "false",
 	"spark.sql.legacy.allowUdfParameterToShadowParameterlessFunction":                   "false",

@@ -1,6 +1,7 @@
 package funcs
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 
@@ -120,6 +121,9 @@ func formatKernel(c *Ctx, args []*vector, out *vector) {
 			s, good := formatValue(p, v, args[at], i)
 			ok = ok && good
 			b = appendPadded(b, s, v)
+		}
+		if !ok && bytes.Contains(args[0].Str(i), []byte("%0$")) {
+			c.Fail(out, i, errParam("ZERO_INDEX", "strfmt", "format_string", "expects %1$, %2$ and so on, but got %0$.", nil))
 		}
 		if !ok {
 			c.Fail(out, i, errParam("PATTERN", "strfmt", "format_string", quoteSQL(string(args[0].Str(i)))+" does not fit the arguments.", nil))

@@ -24,22 +24,7 @@ var miscFunctions = []*Function{
 			})
 		},
 	}).volatility(Volatile),
-	define("assert_true", "misc", "assert_true(expr[, message])", "Fails unless the condition is true.", signature{
-		params: []param{pBool, pString}, min: 1, result: tVoid, nulls: NullAware, canFail: true,
-		kernel: func(c *Ctx, args []*vector, out *vector) {
-			c.Each(func(i int) {
-				if v := args[0]; !v.IsNull(i) && v.Bool[v.Row(i)] {
-					out.SetNull(i)
-					return
-				}
-				message := "'expr' is not true!"
-				if len(args) == 2 && !args[1].IsNull(i) {
-					message = string(args[1].Str(i))
-				}
-				c.Fail(out, i, errRaised(message))
-			})
-		},
-	}).volatility(Volatile).example("SELECT assert_true(0 < 1)", "NULL"),
+	assertTrue(),
 	sessionText("current_catalog", func(s *Session) string { return s.Catalog }),
 	sessionText("current_database", func(s *Session) string { return s.Database }).alias("current_schema"),
 	sessionText("current_path", func(s *Session) string { return "system.builtin,system.session," + s.Catalog + "." + s.Database }),
@@ -87,6 +72,39 @@ var miscFunctions = []*Function{
 
 func errRaised(message string) *Error {
 	return NewError("USER_RAISED_EXCEPTION", message, map[string]string{"errorMessage": message})
+}
+
+// assertTrue is assert_true(expr[, message]): the message names the condition.
+func assertTrue() *Function {
+	f := define("assert_true", "misc", "assert_true(expr[, message])", "Fails unless the condition is true.", signature{
+		params: []param{pBool, pString}, min: 1, result: tVoid, nulls: NullAware, canFail: true,
+	}).volatility(Volatile).example("SELECT assert_true(0 < 1)", "NULL")
+	bind := f.Bind
+	f.Bind = func(s *Session, args []Arg) (*Bound, error) {
+		b, err := bind(s, args)
+		if err != nil {
+			return nil, err
+		}
+		b.Kernel = assertKernel("'" + args[0].Text + "' is not true!")
+		return b, nil
+	}
+	return f
+}
+
+func assertKernel(message string) Kernel {
+	return func(c *Ctx, args []*vector, out *vector) {
+		c.Each(func(i int) {
+			if v := args[0]; !v.IsNull(i) && v.Bool[v.Row(i)] {
+				out.SetNull(i)
+				return
+			}
+			text := message
+			if len(args) == 2 && !args[1].IsNull(i) {
+				text = string(args[1].Str(i))
+			}
+			c.Fail(out, i, errRaised(text))
+		})
+	}
 }
 
 func sessionText(name string, f func(s *Session) string) *Function {

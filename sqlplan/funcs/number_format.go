@@ -65,6 +65,8 @@ func compileNumberFormat(format string) (*numberFormat, *Error) {
 			f.groups = append(f.groups, group)
 			group = digitGroup{zero: group.zero}
 			continue
+		case c == ',' || c == 'G':
+			return bad("THOUSANDS_SEPS_MUST_BEFORE_DEC", "Thousands separators (, or G) may not appear after the decimal point in the number format.")
 		case c == '.' || c == 'D':
 			if points++; points > 1 {
 				return bad("WRONG_NUM_TOKEN", "The format contains more than one decimal point.")
@@ -79,6 +81,9 @@ func compileNumberFormat(format string) (*numberFormat, *Error) {
 			continue
 		}
 		break
+	}
+	if group.n == 0 && len(f.groups) > 0 {
+		return bad("CONT_THOUSANDS_SEPS", "Thousands separators (, or G) must have digits in between them in the number format.")
 	}
 	if group.n > 0 || len(f.groups) > 0 {
 		f.groups = append(f.groups, group)

@@ -1,6 +1,7 @@
 package funcs
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -128,7 +129,7 @@ func appendMasked(b, s []byte, with [4][]byte) []byte {
 }
 
 func eltFunction() *Function {
-	return define("elt", "string", "elt(n, input1, input2, ...)", "Input number n.", signature{
+	f := define("elt", "string", "elt(n, input1, input2, ...)", "Input number n.", signature{
 		params: []param{pInt, pText}, variadic: true, min: 2, infer: func(t []schema.Type) schema.Type { return t[1] }, nulls: NullAware, canFail: true,
 		kernel: func(c *Ctx, args []*vector, out *vector) {
 			c.appendRows(out, func(i int, b []byte) []byte {
@@ -149,4 +150,16 @@ func eltFunction() *Function {
 			})
 		},
 	}).example("SELECT elt(1, 'scala', 'java')", "scala")
+	bind := f.Bind
+	f.Bind = func(s *Session, args []Arg) (*Bound, error) {
+		b, err := bind(s, args)
+		if err == nil && b.Result.Kind == schema.Binary && strings.EqualFold(s.conf("spark.sql.function.eltOutputAsString", "false"), "true") {
+			b.Result = tString
+			for i := range b.Args[1:] {
+				b.Args[i+1] = tString
+			}
+		}
+		return b, err
+	}
+	return f
 }

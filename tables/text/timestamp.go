@@ -48,14 +48,14 @@ func ParseTimestampNTZ(b []byte, allowZone bool) (local int64, ok bool) {
 	return c.local()
 }
 
-// SpecialTimestamp reads epoch, now, today, yesterday and tomorrow (with an
-// optional zone behind a blank), which text constants may be.
+// SpecialTimestamp reads epoch, now, today, yesterday and tomorrow, which text
+// constants may be. A zone behind a blank must be one, and has no effect; now
+// has none.
 func SpecialTimestamp(b []byte, z *Zone, now int64) (micros int64, ok bool) {
 	b = Trim(b)
 	for i, c := range b {
 		if c == ' ' {
-			var known bool
-			if z, known = z.textZone(b[i:]); !known {
+			if _, known := z.textZone(b[i:]); !known || equalFold(b[:i], "now") {
 				return 0, false
 			}
 			b = b[:i]
