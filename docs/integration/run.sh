@@ -19,6 +19,9 @@ $venv/bin/python docs/integration/oracles.py --bin "$bin" --file "$queries" "$@"
 $venv/bin/python docs/integration/run.py --bin "$bin" "$@" || failed=1
 case " $* " in
 *" --no-spark "*) ;;
-*) $venv/bin/python docs/integration/dialect.py --bin "$bin" docs/integration/dialect/*.sql || failed=1 ;;
+*)
+	$venv/bin/python docs/integration/streams.py --bin "$bin" || failed=1
+	$venv/bin/python docs/integration/dialect.py --bin "$bin" docs/integration/dialect/*.sql || failed=1
+	;;
 esac
 exit $failed

@@ -129,7 +129,10 @@ func (w *watermarks) global(now int64, fresh map[string]bool) int64 {
 		}
 	}
 	if w.max || least == math.MaxInt64 {
-		return max(greatest, w.evict)
+		least = greatest
+	}
+	if least <= 0 { // W-03: watermarks begin at the epoch and have to pass it
+		return w.evict
 	}
 	return max(least, w.evict)
 }
@@ -155,8 +158,24 @@ func (w *watermarks) nextQuiet(now int64) (in int64) {
 }
 
 // closes reports whether a moved watermark alone makes the operator do
-// something: an aggregation that shows its whole result each time does not.
+// something (1.5): not an aggregation that shows its whole result each time, nor
+// a join that keeps its rows for ever or keeps none.
 func closes(n logical.Node) bool {
-	a, ok := n.(*logical.Aggregate)
-	return !ok || a.State == nil || a.State.Mode != logical.Complete
+	switch n := n.(type) {
+	case *logical.Aggregate:
+		return n.State == nil || n.State.Mode != logical.Complete
+	case *logical.Distinct:
+		return n.State == nil || n.State.Mode != logical.Complete
+	case *logical.Join:
+		t := n.Time
+		return n.Left.Streaming() && n.Right.Streaming() && t != nil && (t.KeyWindow ||
+			t.LeftBound && timed(n.Left, t.LeftTime) || t.RightBound && timed(n.Right, t.RightTime))
+	}
+	return true
+}
+
+// timed reports whether a column of a side of a join has a watermark.
+func timed(side logical.Node, id logical.ColumnID) bool {
+	a, ok := logical.Find(side.Output(), id)
+	return ok && a.Watermark >= 0
 }

@@ -57,7 +57,7 @@ type session struct {
 	start, end        int64
 	key, next, ticket int32
 	alive             bool
-	old               bool // from an earlier step
+	old               bool // stored by an earlier step, under this start
 }
 
 func (bd *builder) sessions(n *logical.Aggregate, at int, out port) (port, watermarked, error) {
@@ -252,6 +252,10 @@ func (s *sessions) join(key int32, start, end int64, flush func() error) (int32,
 		return s.open(key, start, end), nil
 	}
 	o := &s.list[into]
+	if start < o.start && o.old { // it is stored under its start
+		s.counts.Removed++
+		o.old = false
+	}
 	o.start, o.end = min(o.start, start), max(o.end, end)
 	return into, nil
 }
@@ -304,10 +308,9 @@ func (s *sessions) merge(a, b int32) {
 			c.fn.Merge(&c.ctx, c.st, []int32{a}, []int32{b}, c.st)
 		}
 	}
-	if s.list[a].old && s.list[b].old {
+	if s.list[b].old {
 		s.counts.Removed++
 	}
-	s.list[a].old = s.list[a].old || s.list[b].old
 	s.list[a].start, s.list[a].end = min(s.list[a].start, s.list[b].start), max(s.list[a].end, s.list[b].end)
 	s.drop1(b)
 }

@@ -27,6 +27,9 @@ func SplitJoin(n *Join) *Join {
 		}
 		rest = append(rest, c)
 	}
+	if len(m.LeftKeys) == 0 && n.Left.Streaming() && n.Right.Streaming() {
+		rest = guardedKey(&m, rest, left, right)
+	}
 	if len(rest) == len(Conjuncts(n.Cond)) {
 		if n.Type != CrossJoin {
 			return n
@@ -37,6 +40,21 @@ func SplitJoin(n *Join) *Join {
 		m.Type = InnerJoin
 	}
 	return &m
+}
+
+// guardedKey takes the first equality as the key of a join of streams that has
+// no other: without one it could not run. As in Spark, it is evaluated for all
+// rows then, though it may fail.
+func guardedKey(m *Join, conds []Expr, left, right map[ColumnID]bool) (rest []Expr) {
+	for _, c := range conds {
+		l, r, safe, ok := equality(c, left, right)
+		if !ok || len(m.LeftKeys) > 0 {
+			rest = append(rest, c)
+			continue
+		}
+		m.LeftKeys, m.RightKeys, m.NullSafe = []Expr{l}, []Expr{r}, []bool{safe}
+	}
+	return rest
 }
 
 // sideMarks are the columns of both sides that may be marks of failed rows. A

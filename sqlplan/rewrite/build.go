@@ -89,3 +89,9 @@ func (s idSet) meets(o idSet) bool {
 	}
 	return false
 }
+
+func (s idSet) addAll(o idSet) {
+	for id := range o {
+		s[id] = true
+	}
+}

@@ -12,8 +12,8 @@ const inferRounds = 4
 // infer carries conditions over the keys of joins: with a = b and a > 5, b > 5
 // holds for all rows of the other side that can match. Conditions are of one
 // column and cannot fail; equal keys must be the same value in all respects,
-// which floating-point zeros are not. A stream gets no conditions: they would
-// be below its watermark and its state.
+// which floating-point zeros are not. Over streams this decides, as in Spark,
+// which rows move a watermark and are kept in state.
 func infer(c *Context, n logical.Node) logical.Node {
 	for range inferRounds {
 		f := &inferrer{c: c}
@@ -32,7 +32,7 @@ type inferrer struct {
 
 func (f *inferrer) node(n logical.Node) logical.Node {
 	j, ok := n.(*logical.Join)
-	if !ok || j.NullAware || j.Lateral || j.State != nil {
+	if !ok || j.NullAware || j.Lateral {
 		return n
 	}
 	toLeft, toRight := false, false
@@ -46,10 +46,10 @@ func (f *inferrer) node(n logical.Node) logical.Node {
 	}
 	out := *j
 	if toRight {
-		out.Right = f.carry(j.Right, append(known(j.Left), alone(j.Cond)...), j.LeftKeys, j.RightKeys)
+		out.Right = f.carry(j, j.Right, append(known(j.Left), alone(j.Cond)...))
 	}
 	if toLeft {
-		out.Left = f.carry(j.Left, append(known(j.Right), alone(j.Cond)...), j.RightKeys, j.LeftKeys)
+		out.Left = f.carry(j, j.Left, append(known(j.Right), alone(j.Cond)...))
 	}
 	if out.Left == j.Left && out.Right == j.Right {
 		return n
@@ -58,12 +58,17 @@ func (f *inferrer) node(n logical.Node) logical.Node {
 }
 
 // carry adds to a side what the conditions of the other side say of its keys.
-func (f *inferrer) carry(to logical.Node, conds, from, keys []logical.Expr) logical.Node {
-	if to.Streaming() {
-		return to
-	}
+// For a stream only what Spark infers, too: nothing from <=>.
+func (f *inferrer) carry(j *logical.Join, to logical.Node, conds []logical.Expr) logical.Node {
 	var add []logical.Expr
+	from, keys := j.LeftKeys, j.RightKeys
+	if to == j.Left {
+		from, keys = keys, from
+	}
 	for i := range from {
+		if to.Streaming() && i < len(j.NullSafe) && j.NullSafe[i] {
+			continue
+		}
 		a, ok := from[i].(*logical.Column)
 		b, ok2 := keys[i].(*logical.Column)
 		if !ok || !ok2 || !a.Attr.Type.Equal(b.Attr.Type) || !exactEquality(a.Attr.Type) {
@@ -134,7 +139,7 @@ func known(n logical.Node) []logical.Expr {
 		case logical.RightJoin:
 			return known(m.Right)
 		}
-	case *logical.Distinct, *logical.Sort, *logical.Limit, *logical.Sample, *logical.Window, *logical.Generate, *logical.TimeWindow, *logical.Deduplicate:
+	case *logical.Distinct, *logical.Sort, *logical.Limit, *logical.Sample, *logical.Window, *logical.Generate, *logical.TimeWindow, *logical.SessionWindow, *logical.Watermark, *logical.Deduplicate:
 		return known(n.Inputs()[0])
 	}
 	return nil
@@ -185,7 +190,7 @@ func implied(n logical.Node, cond logical.Expr) bool {
 			}
 		}
 		return true
-	case *logical.Distinct, *logical.Sort, *logical.Limit, *logical.Sample, *logical.Window, *logical.Generate, *logical.TimeWindow, *logical.Deduplicate:
+	case *logical.Distinct, *logical.Sort, *logical.Limit, *logical.Sample, *logical.Window, *logical.Generate, *logical.TimeWindow, *logical.SessionWindow, *logical.Watermark, *logical.Deduplicate:
 		return implied(n.Inputs()[0], cond)
 	}
 	return false

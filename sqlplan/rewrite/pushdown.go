@@ -18,6 +18,10 @@ func pushFilters(c *Context, n logical.Node) logical.Node {
 			return c.push(m.Input, logical.Conjuncts(m.Cond))
 		case *logical.Join:
 			return c.pushJoin(m, nil)
+		case *logical.TimeWindow:
+			return c.timed(m, m.Time)
+		case *logical.SessionWindow:
+			return c.timed(m, m.Time)
 		}
 		return m
 	})
@@ -110,6 +114,9 @@ func (c *Context) split(n logical.Node, conds []logical.Expr) (down, stay []logi
 		}
 		if len(m.Keys) == 0 {
 			keys = setOf(m.Output())
+		}
+		if m.Streaming() { // its rows have moved the watermark
+			keys = nil
 		}
 		passes = func(e logical.Expr) bool { ids := columnsOf(e); return len(ids) > 0 && ids.within(keys) }
 	default:
@@ -205,6 +212,7 @@ func (c *Context) pushUnion(m *logical.Union, conds []logical.Expr) logical.Node
 // pushJoin gives each side the conditions that concern it alone, those of the
 // join's own condition included where rows without a match are not kept.
 func (c *Context) pushJoin(j *logical.Join, conds []logical.Expr) logical.Node {
+	j = c.narrow(j, conds)
 	left, right := setOf(j.Left.Output()), setOf(j.Right.Output())
 	marked := logical.MayFail(logical.SplitJoin(j))
 	toLeft, toRight := false, false
@@ -250,6 +258,8 @@ func (c *Context) pushJoin(j *logical.Join, conds []logical.Expr) logical.Node {
 			own = append(own, e)
 		}
 	}
+	notNullLeft, notNullRight := c.present(j)
+	l, r = append(l, notNullLeft...), append(r, notNullRight...)
 	if len(own) < len(all) || len(all) > len(logical.Conjuncts(j.Cond)) {
 		m.Cond = logical.Conjunction(own)
 	}
@@ -260,13 +270,12 @@ func (c *Context) pushJoin(j *logical.Join, conds []logical.Expr) logical.Node {
 	return filtered(logical.SplitJoin(&m), stay)
 }
 
-// ownSides says which sides may be filtered by conditions of ON. What a join of
-// streams keeps in its state is not changed.
+// ownSides says which sides may be filtered by conditions of ON.
 func ownSides(j *logical.Join) (left, right bool) {
 	switch {
 	case j.Type == logical.InnerJoin, j.Type == logical.CrossJoin:
 		return true, true
-	case j.State != nil, j.NullAware:
+	case j.NullAware:
 		return false, false
 	}
 	switch j.Type {
