@@ -2,11 +2,11 @@ package pipelines
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -144,31 +144,29 @@ func (p *Project) settings() diag.List {
 	return list
 }
 
-// newSession makes the settings that queries see; a bad value is reported at
-// its place in the configuration.
+// newSession makes the settings that queries see. A bad value is reported at
+// its place in the configuration and taken out of conf.
 func newSession(conf map[string]string, sp *spec.Pipeline) (*sqlplan.Session, diag.List) {
-	s, err := sqlplan.NewSession(sqlplan.Settings{Conf: conf, Catalog: sp.Catalog.Value, Database: sp.Database.Value})
-	if err == nil {
-		return s, nil
-	}
-	at := sp.Name.Span
-	for _, c := range sp.Configuration {
-		if strings.Contains(err.Error(), c.Value.Value) && c.Value.Value != "" {
-			at = c.Value.Span
+	var list diag.List
+	for _, key := range slices.Sorted(maps.Keys(conf)) {
+		err := sqlplan.CheckSetting(key, conf[key])
+		if err == nil {
+			continue
 		}
+		delete(conf, key)
+		at := sp.Name.Span
+		for _, c := range sp.Configuration {
+			if c.Key.Value == key {
+				at = c.Value.Span
+			}
+		}
+		list = append(list, diag.AtSpan(sp.File, at, diag.Code(err.Class), err.Message))
 	}
-	code := diag.Code("INVALID_CONF_VALUE")
-	msg := err.Error()
-	if e, ok := errors.AsType[*sqlplan.Error](err); ok {
-		code, msg = diag.Code(e.Class), e.Message
-	}
-	fallback := maps.Clone(conf)
-	delete(fallback, "spark.sql.session.timeZone")
-	s, err = sqlplan.NewSession(sqlplan.Settings{Conf: fallback, Catalog: sp.Catalog.Value, Database: sp.Database.Value})
+	s, err := sqlplan.NewSession(sqlplan.Settings{Conf: conf, Catalog: sp.Catalog.Value, Database: sp.Database.Value})
 	if err != nil {
 		panic("bug: pipelines: default session: " + err.Error())
 	}
-	return s, diag.List{diag.AtSpan(sp.File, at, code, msg)}
+	return s, list
 }
 
 // fullName completes a name with the project's catalog and database.

@@ -152,10 +152,11 @@ func (s *scripter) statement(st ast.Statement) {
 	case *ast.Set:
 		s.set(st)
 	case *ast.SetTimeZone:
-		s.conf["spark.sql.session.timeZone"] = st.Zone
 		if st.Local || st.Interval != nil {
 			s.fail(st.Span, "FEATURE_NOT_AVAILABLE", "SET TIME ZONE takes a zone name here")
+			break
 		}
+		s.setting(st.Span, "spark.sql.session.timeZone", st.Zone)
 	case *ast.Use:
 		s.use(st)
 	case *ast.Broken:
@@ -396,7 +397,17 @@ func (s *scripter) set(st *ast.Set) {
 		s.refuse(st.Span, "SET without a value")
 		return
 	}
-	s.conf[st.Key] = strings.Trim(st.Value, "'\"")
+	s.setting(st.Span, st.Key, strings.Trim(st.Value, "'\""))
+}
+
+// setting takes a setting for the definitions that follow; a bad value is a
+// finding here.
+func (s *scripter) setting(at diag.Range, key, value string) {
+	if err := CheckSetting(key, value); err != nil {
+		s.fail(at, diag.Code(err.Class), "%s", err.Message)
+		return
+	}
+	s.conf[key] = value
 }
 
 func (s *scripter) use(st *ast.Use) {

@@ -47,6 +47,18 @@ func NewSession(s Settings) (*Session, error) {
 	return out.ForZone(loc), nil
 }
 
+// CheckSetting says why a setting cannot have a value; nil when it can.
+func CheckSetting(key, value string) *Error {
+	_, err := NewSession(Settings{Conf: map[string]string{key: value}})
+	if err == nil {
+		return nil
+	}
+	if e, ok := err.(*Error); ok { //nolint:errorlint // NewSession gives it as it is
+		return e
+	}
+	return NewError("INVALID_CONF_VALUE", err.Error())
+}
+
 // switches are the settings that are true or false.
 var switches = []string{
 	"spark.sql.ansi.enabled", "spark.sql.ansi.doubleQuotedIdentifiers", "spark.sql.caseSensitive",
