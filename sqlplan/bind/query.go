@@ -287,7 +287,13 @@ func (b *Binder) combine(q *ast.SetOp, l, r logical.Node, ls, rs *scope) (logica
 		a := b.attr(lc[i].attr.Name, types[i], lc[i].attr.Nullable || rc[i].attr.Nullable)
 		a.Watermark = lc[i].attr.Watermark
 		attrs = append(attrs, a)
-		out.cols = append(out.cols, col{attr: a})
+		k := col{attr: a}
+		for j := range i { // twice the same on both sides is the same once more
+			if lc[j].origin() == lc[i].origin() && rc[j].origin() == rc[i].origin() && k.repeats == 0 {
+				k.repeats = out.cols[j].origin()
+			}
+		}
+		out.cols = append(out.cols, k)
 	}
 	return setNode(q, l, r, attrs), out
 }

@@ -18,26 +18,23 @@ type domain struct {
 	attrs []logical.Attr
 	outer idSet
 	place diag.Span
+	// hoisted are expressions over outer columns that have no equality, by the
+	// column that stands for each: its values are the domain.
+	hoisted map[logical.ColumnID]logical.Expr
 }
 
 // overDomain makes a plan that gives the columns of plan and the outer values
 // they belong to, and the conditions that join it with the outer rows.
 func (c *Context) overDomain(in, plan logical.Node, outer []logical.Attr, place diag.Span) (logical.Node, []logical.Expr) {
-	used := idSet{}
-	logical.WalkNode(plan, func(m logical.Node) bool {
-		logical.EachExpr(m, func(e logical.Expr) {
-			if e != nil {
-				logical.Columns(e, used)
-			}
-		})
-		return true
-	})
-	d := &domain{c: c, from: in, outer: idSet{}, place: place}
+	d := &domain{c: c, from: in, outer: idSet{}, place: place, hoisted: map[logical.ColumnID]logical.Expr{}}
+	plan = d.hoist(plan, outer)
+	used := usedBy(plan)
 	have := setOf(in.Output())
 	for _, a := range outer {
 		if used[a.ID] && have[a.ID] {
 			if !funcs.Orderable(a.Type) {
-				d.refuse("this correlated subquery over a value of type " + a.Type.SQL() + ", which has no equality,")
+				panic(&Unsupported{Place: d.place, What: "this correlated subquery over a value of type " + a.Type.SQL() + ", which has no equality, is not supported",
+					Class: "UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY.UNSUPPORTED_CORRELATED_REFERENCE_DATA_TYPE"})
 			}
 			d.attrs, d.outer[a.ID] = append(d.attrs, a), true
 		}
@@ -52,9 +49,67 @@ func (c *Context) overDomain(in, plan logical.Node, outer []logical.Attr, place 
 	for _, a := range d.attrs {
 		x := by[a.ID].(*logical.Column)
 		attrs = append(attrs, x.Attr)
-		conds = append(conds, c.call("<=>", a.Ref(), x))
+		conds = append(conds, c.call("<=>", d.value(a), x))
 	}
 	return passing(n, attrs), conds
+}
+
+// usedBy lists the columns that a plan's expressions read.
+func usedBy(plan logical.Node) idSet {
+	used := idSet{}
+	logical.WalkNode(plan, func(m logical.Node) bool {
+		logical.EachExpr(m, func(e logical.Expr) {
+			if e != nil {
+				logical.Columns(e, used)
+			}
+		})
+		return true
+	})
+	return used
+}
+
+// hoist replaces expressions over outer columns that have no equality, such as
+// a map's value under a key, by columns: they are computed over the outer rows.
+func (d *domain) hoist(plan logical.Node, outer []logical.Attr) logical.Node {
+	all, bare := setOf(outer), idSet{}
+	for _, a := range outer {
+		if !funcs.Orderable(a.Type) {
+			bare[a.ID] = true
+		}
+	}
+	if !usedBy(plan).meets(bare) {
+		return plan
+	}
+	by := map[string]logical.Attr{}
+	var visit func(e logical.Expr) logical.Expr
+	visit = func(e logical.Expr) logical.Expr {
+		if e == nil {
+			return nil
+		}
+		cols := columnsOf(e)
+		if !cols.meets(bare) {
+			return e
+		}
+		if !cols.within(all) || !funcs.Orderable(e.Type()) || logical.CanFail(e) || logical.Volatility(e) == funcs.Volatile {
+			return logical.MapChildren(e, visit)
+		}
+		a, ok := by[logical.Text(e)]
+		if !ok {
+			a = d.c.attr("outer", e)
+			by[logical.Text(e)], d.hoisted[a.ID] = a, e
+			d.attrs, d.outer[a.ID] = append(d.attrs, a), true
+		}
+		return a.Ref()
+	}
+	return logical.MapNode(plan, func(n logical.Node) logical.Node { return logical.MapExprs(n, visit) })
+}
+
+// value is what a column of the domain is over the outer rows.
+func (d *domain) value(a logical.Attr) logical.Expr {
+	if e, ok := d.hoisted[a.ID]; ok {
+		return e
+	}
+	return a.Ref()
 }
 
 func (d *domain) refuse(what string) {
@@ -68,7 +123,7 @@ func (d *domain) values() (logical.Node, map[logical.ColumnID]logical.Expr) {
 	for _, a := range d.attrs {
 		fresh := a
 		fresh.ID, fresh.Watermark = d.c.id(), -1
-		p.Exprs = append(p.Exprs, logical.Alias{Expr: a.Ref(), Attr: fresh})
+		p.Exprs = append(p.Exprs, logical.Alias{Expr: d.value(a), Attr: fresh})
 		by[a.ID] = fresh.Ref()
 	}
 	return &logical.Distinct{Input: p}, by
