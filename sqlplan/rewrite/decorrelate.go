@@ -223,8 +223,10 @@ func (c *Context) existence(in logical.Node, s *logical.Subquery, negated bool) 
 	out := sd.plan.Output()
 	if negated {
 		j.Type = logical.AntiJoin
-		// A constant is no key: the comparison itself has to say what is unknown.
-		j.NullAware = s.Kind == logical.InSubquery && len(s.Left) == 1 && len(conds) == 0 && !logical.IsConstant(s.Left[0])
+		// What is no column of the left side is no key: the comparison itself has
+		// to say what is unknown.
+		j.NullAware = s.Kind == logical.InSubquery && len(s.Left) == 1 && len(conds) == 0 && !logical.IsConstant(s.Left[0]) &&
+			columnsOf(s.Left[0]).within(setOf(in.Output()))
 	}
 	for i, l := range s.Left {
 		eq := c.call("=", l, out[i].Ref())

@@ -336,6 +336,14 @@ func (d *domain) join(m *logical.Join) (logical.Node, map[logical.ColumnID]logic
 	for i := range m.LeftKeys {
 		j.LeftKeys[i], j.RightKeys[i] = substitute(m.LeftKeys[i], by), substitute(m.RightKeys[i], by)
 	}
+	if m.NullAware && rby != nil {
+		// A null counts for the rows of its own outer values only.
+		for i := range j.LeftKeys {
+			eq := logical.Expr(d.c.call("=", j.LeftKeys[i], j.RightKeys[i]))
+			conds = append(conds, &logical.Coalesce{Args: []logical.Expr{eq, boolean(true)}})
+		}
+		j.LeftKeys, j.RightKeys, j.NullSafe, j.NullAware = nil, nil, nil, false
+	}
 	for _, a := range d.attrs {
 		if rby != nil {
 			conds = append(conds, d.c.call("<=>", by[a.ID], rby[a.ID]))
