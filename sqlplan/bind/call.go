@@ -217,7 +217,17 @@ func (b *Binder) resolve(r diag.Range, name string, fn *funcs.Function, args []a
 		}
 		out[i] = args[i].e
 		if i < len(bd.Args) {
-			c, ok := b.cast(r, args[i].e, bd.Args[i])
+			mode := b.castMode()
+			if bd.TryCasts {
+				mode = logical.CastTry
+			}
+			c, ok := args[i].e, true
+			if bd.Via != nil {
+				c, ok = b.implicit(r, c, bd.Via[i], mode)
+			}
+			if ok {
+				c, ok = b.implicit(r, c, bd.Args[i], mode)
+			}
 			if !ok {
 				return bound{}, false
 			}

@@ -34,16 +34,25 @@ func (b *Binder) constant(e logical.Expr) (*column.Vector, bool) {
 // cast converts x to type t without being asked to by the user. It reports an
 // error when there is no such conversion.
 func (b *Binder) cast(r diag.Range, x logical.Expr, t schema.Type) (logical.Expr, bool) {
+	return b.implicit(r, x, t, b.castMode())
+}
+
+// castMode is the mode of the casts that nobody wrote.
+func (b *Binder) castMode() logical.CastMode {
+	if b.session.ANSI {
+		return logical.CastANSI
+	}
+	return logical.CastLegacy
+}
+
+// implicit is a cast that nobody wrote.
+func (b *Binder) implicit(r diag.Range, x logical.Expr, t schema.Type, mode logical.CastMode) (logical.Expr, bool) {
 	from := x.Type()
 	if from.SameShape(t) {
 		return x, true
 	}
 	if l, ok := x.(*logical.Literal); ok && from.Kind == schema.Void {
 		return nullLiteral(l.At, t), true
-	}
-	mode := logical.CastANSI
-	if !b.session.ANSI {
-		mode = logical.CastLegacy
 	}
 	bd, err := funcs.BindCast(b.session, b.arg(bound{e: x}), t, funcs.CastMode(mode))
 	if err != nil {

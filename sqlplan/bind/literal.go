@@ -95,24 +95,7 @@ func (b *Binder) decimalNumber(e *ast.NumberLit, at logical.At) (bound, bool) {
 		return bound{}, false
 	}
 	t := schema.DecimalOf(max(p, 1), s)
-	return bound{e: &logical.Literal{At: at, Value: decimalConstant(t, v)}, text: decimalText(v, s)}, true
-}
-
-// decimalText prints a literal as Java does: small ones with an exponent.
-func decimalText(v column.Int128, scale int) string {
-	plain := string(text.AppendDecimal(nil, v, scale))
-	digits := strings.TrimLeft(strings.TrimPrefix(plain, "-"), "0.")
-	if scale-len(digits) < 6 || digits == "" && scale <= 6 {
-		return plain
-	}
-	sign, exponent := plain[:len(plain)-len(strings.TrimPrefix(plain, "-"))], scale-max(len(digits), 1)+1
-	if digits == "" {
-		return "0E-" + strconv.Itoa(scale)
-	}
-	if len(digits) > 1 {
-		digits = digits[:1] + "." + digits[1:]
-	}
-	return sign + digits + "E-" + strconv.Itoa(exponent)
+	return bound{e: &logical.Literal{At: at, Value: decimalConstant(t, v)}, text: string(text.AppendDecimalJava(nil, v, s))}, true
 }
 
 // decimalConstant makes a one-row constant of an unscaled value.
@@ -241,6 +224,14 @@ func (b *Binder) literalText(v *column.Vector) string {
 		return string(text.AppendDouble(nil, v.F64[0]))
 	case schema.Float32:
 		return string(text.AppendFloat(nil, v.F32[0]))
+	case schema.Decimal:
+		x := column.Int128{}
+		if v.Type.Precision > column.MaxDecimal64 {
+			x = v.I128[0]
+		} else {
+			x = column.FromInt64(v.I64[0])
+		}
+		return string(text.AppendDecimalJava(nil, x, v.Type.Scale))
 	case schema.Date:
 		return "DATE '" + string(text.AppendDate(nil, v.I32[0])) + "'"
 	case schema.Timestamp:

@@ -45,7 +45,7 @@ func arithmetic(name, usage, doc string, op arithOp) *Function {
 			b.Print = func(a []string) string { return "(" + a[0] + " " + op.symbol + " " + a[1] + ")" }
 		}
 		if op.isTry {
-			b.Kernel, b.CanFail, b.Nullable = tryKernel(b.Kernel), false, true
+			b.Kernel, b.CanFail, b.Nullable, b.TryCasts = tryKernel(b.Kernel), false, true, true
 		} else if !s.ANSI {
 			b.Nullable = b.Nullable || op.name != "+" && op.name != "-" && op.name != "*" || b.Result.Kind == schema.Decimal
 		}
@@ -79,6 +79,14 @@ func bindArithmetic(s *Session, op arithOp, args []Arg) (*Bound, error) {
 		return bindDecimal(s, op, b, l, r), nil
 	case op.name == "/":
 		b.Args, b.Result = []schema.Type{tDouble, tDouble}, tDouble
+		if s.ANSI { // a text beside an integer is an integer
+			switch {
+			case args[0].Type.Kind == schema.String && args[1].Type.IsInteger():
+				b.Via = []schema.Type{tBigint, tDouble}
+			case args[1].Type.Kind == schema.String && args[0].Type.IsInteger():
+				b.Via = []schema.Type{tDouble, tBigint}
+			}
+		}
 		b.Kernel = floatKernel(s, op, f64s)
 		return b, nil
 	case op.name == "div":

@@ -56,7 +56,7 @@ var arrayFunctions = []*Function{
 		infer: func(t []schema.Type) schema.Type { return *t[0].Elem }, mayNull: true, kernel: flattenKernel,
 	}).example("SELECT flatten(array(array(1, 2), array(3, 4)))", "[1,2,3,4]"),
 	define("array_join", "array", "array_join(array, delimiter[, nullReplacement])", "The strings of an array, joined; nulls are left out or replaced.", signature{
-		params: []param{pStrings, pString, pString}, min: 2, result: tString, kernel: arrayJoinKernel,
+		params: []param{pStrings, pOnlyString, pOnlyString}, min: 2, result: tString, kernel: arrayJoinKernel,
 	}).example("SELECT array_join(array('hello', NULL, 'world'), ' ', ',')", "hello , world"),
 	custom("arrays_zip", "array", "arrays_zip(a1, a2, ...)", "Structs of the elements that stand at the same position.", bindArraysZip).
 		example("SELECT arrays_zip(array(1, 2), array(3, 4))", `[{"0":1,"1":3},{"0":2,"1":4}]`),
@@ -110,6 +110,8 @@ func elementArgs(s *Session, name string, args []Arg, nullOK bool) ([]schema.Typ
 	switch {
 	case t.Kind == schema.Void || e.Kind == schema.Void && !nullOK:
 		return nil, errNullType(name, call)
+	case t.Kind != schema.Array && (name == "array_remove" || name == "array_insert"):
+		return nil, errArrayElement(name, call, t, e)
 	case t.Kind != schema.Array:
 		return nil, errInputType(call, 0, `"ARRAY"`, args[0])
 	}

@@ -60,6 +60,22 @@ var (
 		}
 		return t, t.IsInteger()
 	}}
+	// pWhole takes integers only.
+	pWhole = param{`"INTEGRAL"`, func(_ *Session, t schema.Type) (schema.Type, bool) {
+		if t.Kind == schema.Void {
+			return tInt, true
+		}
+		return t, t.IsInteger()
+	}}
+	// pZoned takes a TIMESTAMP, and what casts to it as one.
+	pZoned = param{quoteType(tTime), func(s *Session, t schema.Type) (schema.Type, bool) { return tTime, Implicit(s, t, tTime) }}
+	// pOnlyTime and pOnlyDate take their type alone.
+	pOnlyTime = param{quoteType(tTime), func(_ *Session, t schema.Type) (schema.Type, bool) {
+		return tTime, t.Kind == schema.Timestamp || t.Kind == schema.Void
+	}}
+	pOnlyDate = param{quoteType(tDate), func(_ *Session, t schema.Type) (schema.Type, bool) {
+		return tDate, t.Kind == schema.Date || t.Kind == schema.Void
+	}}
 	pArray = param{`"ARRAY"`, func(_ *Session, t schema.Type) (schema.Type, bool) {
 		if t.Kind == schema.Void {
 			return schema.ArrayOf(tVoid, true), true

@@ -42,7 +42,7 @@ var bitwiseFunctions = []*Function{
 		},
 	}).example("SELECT bit_count(255)", "8"),
 	define("getbit", "bitwise", "getbit(expr, pos)", "Bit at a position from the right, from 0.", signature{
-		params: []param{pIntegral, pInt}, result: typ(schema.Int8), canFail: true,
+		params: []param{pWhole, pInt}, result: typ(schema.Int8), canFail: true,
 		kernel: func(c *Ctx, args []*vector, out *vector) {
 			width := map[schema.Kind]int32{schema.Int8: 8, schema.Int16: 16, schema.Int32: 32, schema.Int64: 64}[args[0].Type.Kind]
 			c.live(out, func(i int) {

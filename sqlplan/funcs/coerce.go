@@ -254,7 +254,7 @@ func Implicit(s *Session, from, to schema.Type) bool {
 	case from.Kind == schema.String:
 		return to.Kind != schema.CalendarInterval && to.Kind != schema.Variant
 	case to.Kind == schema.String:
-		return from.Kind != schema.Variant && (from.Kind != schema.CalendarInterval || !s.ANSI)
+		return from.Kind != schema.CalendarInterval || s.ANSI
 	case from.IsNumeric() && to.IsNumeric():
 		return true
 	case isTemporal(from) && isTemporal(to):

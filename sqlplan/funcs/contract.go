@@ -132,12 +132,16 @@ type Function struct {
 type Bound struct {
 	Fn *Function
 	// Args are the types the arguments must have; the binder casts to them.
-	Args     []schema.Type
+	Args []schema.Type
+	// Via are types to which they are cast before; nil: none.
+	Via      []schema.Type
 	Result   schema.Type
 	Nullable bool
 	Nulls    NullRule
 	CanFail  bool
 	Kernel   Kernel
+	// TryCasts says that the casts of the arguments give NULL where they fail.
+	TryCasts bool
 	// Lambdas[i] is set for lambda arguments: the fields of the parameters.
 	Lambdas map[int][]schema.Field
 	// Print gives Spark's automatic column text from the arguments' texts; nil

@@ -74,7 +74,9 @@ var datetimeFunctions = []*Function{
 		_, w := text.WeekOfYear(x)
 		return int32(w)
 	}),
-	dateField("unix_date", "Days since 1970-01-01.", "SELECT unix_date(DATE '1970-01-02')", "1", func(_, _, _ int, x int64) int32 { return int32(x) }),
+	define("unix_date", "datetime", "unix_date(date)", "Days since 1970-01-01.", signature{
+		params: []param{pOnlyDate}, result: tInt, kernel: unary(i32s, i32s, func(x int32) int32 { return x }),
+	}).example("SELECT unix_date(DATE '1970-01-02')", "1"),
 	clockField("hour", "Hour.", text.MicrosPerHour, 24).example("SELECT hour('2018-02-14 12:58:59')", "12"),
 	clockField("minute", "Minute.", text.MicrosPerMinute, 60).example("SELECT minute('2009-07-30 12:58:59')", "58"),
 	clockField("second", "Second.", text.MicrosPerSecond, 60).example("SELECT second('2018-02-14 12:58:59')", "59"),
@@ -117,7 +119,7 @@ var datetimeFunctions = []*Function{
 		params: []param{pDate, pString}, result: tDate, canFail: true, mayNull: true, kernel: nextDayKernel,
 	}).example("SELECT next_day('2015-01-14', 'TU')", "2015-01-20"),
 	define("months_between", "datetime", "months_between(timestamp1, timestamp2[, roundOff])", "Months between timestamps.", signature{
-		params: []param{pTime, pTime, pBool}, min: 2, result: tDouble, kernel: monthsBetweenKernel,
+		params: []param{pZoned, pZoned, pBool}, min: 2, result: tDouble, kernel: monthsBetweenKernel,
 	}).example("SELECT months_between('1997-02-28 10:30:00', '1996-10-30')", "3.94959677"),
 	define("trunc", "datetime", "trunc(date, fmt)", "Date cut to its year, quarter, month or week.", signature{
 		params: []param{pDate, pString}, result: tDate, mayNull: true,
@@ -445,7 +447,7 @@ func bindDatePart(s *Session, args []Arg) (*Bound, error) {
 	if err := checkCount("date_part", 2, 2, len(args)); err != nil {
 		return nil, err
 	}
-	if args[0].Const == nil {
+	if args[0].Const == nil || args[0].Type.Kind != schema.String && !args[0].Const.IsNull(0) {
 		return nil, errNotConstant("date_part", "field", tString)
 	}
 	t := args[1].Type

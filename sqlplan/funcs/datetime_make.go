@@ -162,7 +162,11 @@ func timestampMaker(name string, t schema.Type, zoned, try bool) *Function {
 		if name == "make_timestamp" || name == "try_make_timestamp" {
 			sig.result = s.timestampType()
 		}
-		return sig.bind(s, f, args)
+		b, err := sig.bind(s, f, args)
+		if b != nil && name == "try_make_timestamp" {
+			b.Print = func(a []string) string { return name + "(" + joinTexts(a[:6]) + ")" } // Spark forgets the zone
+		}
+		return b, err
 	}
 	return f
 }

@@ -109,7 +109,7 @@ var datetimeTextFunctions = []*Function{
 
 func sinceEpoch(name string, unit int64) *Function {
 	return define(name, "datetime", name+"(timestamp)", "Units since the epoch.", signature{
-		params: []param{pTime}, result: tBigint, kernel: unary(i64s, i64s, func(m int64) int64 { return floorDiv(m, unit) }),
+		params: []param{pOnlyTime}, result: tBigint, kernel: unary(i64s, i64s, func(m int64) int64 { return floorDiv(m, unit) }),
 	})
 }
 

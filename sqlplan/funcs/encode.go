@@ -49,10 +49,6 @@ func appendUnbase64(b, s []byte) []byte {
 	for _, c := range s {
 		d := strings.IndexByte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", c)
 		switch {
-		case c == '-':
-			d = 62
-		case c == '_':
-			d = 63
 		case c == '=':
 			return b
 		case d < 0:

@@ -160,6 +160,16 @@ func appendPadded(b []byte, s string, v verb) []byte {
 	return append(b, s...)
 }
 
+// isRawInteger is whether values are integers to a format: those of times and
+// intervals are their numbers.
+func isRawInteger(t schema.Type) bool {
+	switch t.Kind {
+	case schema.Date, schema.Timestamp, schema.TimestampNTZ, schema.YearMonthInterval, schema.DayTimeInterval:
+		return true
+	}
+	return t.IsInteger()
+}
+
 func formatValue(p *printer, v verb, arg *vector, i int) (string, bool) {
 	lower := v.conversion | 0x20
 	if arg.IsNull(i) {
@@ -172,7 +182,9 @@ func formatValue(p *printer, v verb, arg *vector, i int) (string, bool) {
 	s, ok := "", true
 	switch lower {
 	case 's':
-		s = string(p.append(nil, arg, i))
+		if s = string(p.append(nil, arg, i)); isRawInteger(arg.Type) {
+			s = strconv.FormatInt(intAt(arg, i), 10)
+		}
 		if v.precision >= 0 {
 			s = s[:charOffset([]byte(s), int64(v.precision))]
 		}
@@ -183,17 +195,17 @@ func formatValue(p *printer, v verb, arg *vector, i int) (string, bool) {
 		}
 	case 'c':
 		switch {
-		case arg.Type.IsInteger():
+		case isRawInteger(arg.Type):
 			s = string(rune(intAt(arg, i)))
 		default:
 			ok = false
 		}
 	case 'd':
-		if ok = arg.Type.IsInteger(); ok {
+		if ok = isRawInteger(arg.Type); ok {
 			s = signed(strconv.FormatInt(intAt(arg, i), 10), v)
 		}
 	case 'x', 'o':
-		if ok = arg.Type.IsInteger(); ok {
+		if ok = isRawInteger(arg.Type); ok {
 			s = formatUnsigned(intAt(arg, i), arg.Type, map[byte]int{'x': 16, 'o': 8}[lower])
 		}
 	case 'e', 'f', 'g':
@@ -302,7 +314,7 @@ func bindFormatNumber(s *Session, args []Arg) (*Bound, error) {
 	ft := tInt
 	if args[1].Type.Kind == schema.String {
 		ft = tString
-	} else if !args[1].Type.IsInteger() && args[1].Type.Kind != schema.Void {
+	} else if args[1].Type.Kind != schema.Int32 && args[1].Type.Kind != schema.Void {
 		return nil, errInputType(callText("format_number", args), 1, `("INT" or "STRING")`, args[1])
 	}
 	return &Bound{
@@ -396,9 +408,10 @@ func sentencesKernel(c *Ctx, args []*vector, out *vector) {
 				word = word[:0]
 			}
 		}
-		for _, r := range string(args[0].Str(i)) {
+		text := string(args[0].Str(i))
+		for at, r := range text {
 			switch {
-			case isWordRune(r):
+			case isWordRune(r), r == '.' && insideNumber(text, at):
 				word = append(word, string(r)...)
 			case r == '.' || r == '!' || r == '?':
 				flush()
@@ -412,6 +425,13 @@ func sentencesKernel(c *Ctx, args []*vector, out *vector) {
 	})
 }
 
+// isWordRune: what lies beyond the first plane is two characters to Java, and
+// a word does not begin with one of them.
 func isWordRune(r rune) bool {
-	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r >= 0x80 || r == '\'' || r == '_'
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r >= 0x80 && r <= 0xffff || r == '\'' || r == '_'
+}
+
+// insideNumber is whether digits stand on both sides of a byte.
+func insideNumber(s string, at int) bool {
+	return at > 0 && at+1 < len(s) && s[at-1]-'0' <= 9 && s[at+1]-'0' <= 9
 }

@@ -18,7 +18,7 @@ func bindJSONTuple(_ *Session, args []Arg) (*BoundGenerator, error) {
 	}
 	b := &BoundGenerator{}
 	for i, a := range args {
-		if a.Type.Kind != schema.String && a.Type.Kind != schema.Void {
+		if a.Type.Kind != schema.String {
 			return nil, errMismatch("NON_STRING_TYPE", callText(name, args), "All arguments of the function `"+name+"` must be strings.", map[string]string{"funcName": "`" + name + "`"})
 		}
 		b.Args = append(b.Args, tString)

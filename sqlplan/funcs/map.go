@@ -72,10 +72,10 @@ func bindMapContains(s *Session, args []Arg) (*Bound, error) {
 	if t.Kind == schema.Void || k.Kind == schema.Void {
 		return nil, errNullType(name, call)
 	}
-	if t.Kind != schema.Map {
-		return nil, errInputType(call, 0, `"MAP"`, args[0])
+	ok, kt := false, tVoid
+	if t.Kind == schema.Map {
+		kt, ok = widerType(s, *t.Key, k)
 	}
-	kt, ok := widerType(s, *t.Key, k)
 	if !ok {
 		return nil, errMismatch("MAP_FUNCTION_DIFF_TYPES", call, "Input to `"+name+`" should have been "MAP" followed by a value with same key type, but it's [`+
 			quoteType(t)+", "+quoteType(k)+"].", map[string]string{"functionName": "`" + name + "`", "dataType": `"MAP"`, "leftType": quoteType(t), "rightType": quoteType(k)})
@@ -254,7 +254,7 @@ func bindStrToMap(s *Session, args []Arg) (*Bound, error) {
 	}
 	b := &Bound{Result: schema.MapOf(tString, tString, true), CanFail: true, Kernel: strToMapKernel}
 	for i, a := range args {
-		if a.Type.IsNested() || !Implicit(s, a.Type, tString) {
+		if _, ok := pOnlyString.take(s, a.Type); !ok {
 			return nil, errInputType(callText(name, args), i, `"STRING"`, a)
 		}
 		b.Args = append(b.Args, tString)

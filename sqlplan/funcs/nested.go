@@ -240,7 +240,7 @@ func bindElement(args []Arg, name string, ansi bool) (*Bound, error) {
 	if t.Kind != schema.Array {
 		return nil, errInputType(callText(name, args), 0, `"ARRAY"`, args[0])
 	}
-	if !args[1].Type.IsInteger() && args[1].Type.Kind != schema.Void && args[1].Type.Kind != schema.String {
+	if !args[1].Type.IsNumeric() && args[1].Type.Kind != schema.Void && args[1].Type.Kind != schema.String {
 		return nil, errInputType(callText(name, args), 1, `"INTEGRAL"`, args[1])
 	}
 	return &Bound{

@@ -1,6 +1,7 @@
 package funcs
 
 import (
+	"errors"
 	"regexp"
 	"regexp/syntax"
 	"slices"
@@ -23,6 +24,9 @@ type matcher interface {
 // has the same meaning, to a backtracking one else.
 func compileRegexp(pattern string) (matcher, error) {
 	t := translateJava(pattern)
+	if t.bad != "" {
+		return nil, errors.New(t.bad)
+	}
 	if !t.backtrack {
 		if re, err := regexp.Compile(t.linear); err == nil {
 			m := linearMatcher{re: re}
@@ -191,13 +195,14 @@ type javaPattern struct {
 	linear, full string
 	backtrack    bool // needs what the linear engine lacks
 	dollar       bool
+	bad          string // what Java refuses
 }
 
 // translateJava rewrites a Java pattern for both engines.
 func translateJava(p string) javaPattern {
 	t := &javaTranslator{src: p}
 	t.run()
-	return javaPattern{linear: t.linear.String(), full: t.full.String(), backtrack: t.backtrack, dollar: t.dollar}
+	return javaPattern{linear: t.linear.String(), full: t.full.String(), backtrack: t.backtrack, dollar: t.dollar, bad: t.bad}
 }
 
 type javaTranslator struct {
@@ -206,6 +211,7 @@ type javaTranslator struct {
 	backtrack    bool
 	dollar       bool
 	unicode      bool
+	bad          string
 	atom         int   // where the last atom starts in full
 	open         []int // starts of the open groups in full
 }
@@ -303,16 +309,39 @@ func (t *javaTranslator) group(i int) int {
 	return i + 1
 }
 
+// repetition is the length of a text's leading {n}, {n,} or {n,m}; 0 is none.
+func repetition(s string) int {
+	k := 1
+	digits := func() bool {
+		from := k
+		for k < len(s) && s[k]-'0' <= 9 {
+			k++
+		}
+		return k > from
+	}
+	if !digits() {
+		return 0
+	}
+	if k < len(s) && s[k] == ',' {
+		k++
+		digits()
+	}
+	if k == len(s) || s[k] != '}' {
+		return 0
+	}
+	return k + 1
+}
+
 func (t *javaTranslator) quantifier(i int) int {
 	s := t.src
 	n := 1
 	if s[i] == '{' {
-		end := strings.IndexByte(s[i:], '}')
-		if end < 0 {
+		n = repetition(s[i:])
+		if n == 0 || i == 0 || s[i-1] == '(' || s[i-1] == '|' && (i < 2 || s[i-2] != '\\') {
+			t.bad = "a repetition without numbers, or of nothing"
 			t.both(`\{`)
 			return i + 1
 		}
-		n = end + 1
 	}
 	q := s[i : i+n]
 	switch {
@@ -401,6 +430,9 @@ func (t *javaTranslator) escape(i int, inClass bool) int {
 		t.both(s[i : i+2])
 		return i + 2
 	default:
+		if c|0x20 >= 'a' && c|0x20 <= 'z' && !strings.ContainsRune("HVNXE", rune(c)) {
+			t.bad = "an escape of a letter that means nothing"
+		}
 		if c < 0x80 {
 			t.both(regexp.QuoteMeta(string(rune(c))))
 			return i + 2

@@ -29,10 +29,17 @@ func roundScale(name string, args []Arg) (int, error) {
 		}
 		return int(v), nil
 	}
-	if !a.Type.IsInteger() {
+	switch {
+	case a.Type.IsInteger():
+		return int(intAt(a.Const, 0)), nil
+	case !a.Type.IsNumeric():
 		return 0, errInputType(callText(name, args), 1, `"INT"`, a)
 	}
-	return int(intAt(a.Const, 0)), nil
+	d := math.Trunc(anyNumber(a.Const, 0))
+	if !(math.Abs(d) <= math.MaxInt32) {
+		return 0, errCastOverflow(a.Text, a.Type, tInt)
+	}
+	return int(d), nil
 }
 
 // roundFunction is round (half up) or bround (half even).
@@ -226,7 +233,7 @@ func ceilFunction(name string, up bool) *Function {
 		if !ok {
 			return nil, errInputType(callText(name, args), 0, pNumeric.want, args[0])
 		}
-		if len(args) == 2 && (args[1].Const == nil || args[1].Const.IsNull(0) || args[1].Type.Kind == schema.String) {
+		if len(args) == 2 && (args[1].Const == nil || args[1].Const.IsNull(0) || args[1].Type.Kind != schema.Int32) {
 			return nil, errNotConstant(name, "scale", tInt)
 		}
 		d, err := roundScale(name, args)
@@ -241,7 +248,9 @@ func ceilFunction(name string, up bool) *Function {
 		}}
 		if len(args) == 2 {
 			b.Args = append(b.Args, tInt)
-			if t.IsFloat() {
+			if args[0].Type.Kind == schema.String {
+				b.Args[0] = schema.DecimalOf(38, 18)
+			} else if t.IsFloat() {
 				b.Args[0] = schema.DecimalOf(30, 15)
 				if t.Kind == schema.Float32 {
 					b.Args[0] = schema.DecimalOf(14, 7)

@@ -9,9 +9,18 @@ import (
 )
 
 // str1 makes a function of one string to a string.
+// strictText is str1 of texts only.
+func strictText(name, doc, sql, result string, f func(b, s []byte) []byte) *Function {
+	return textFunction(pOnlyString, name, doc, sql, result, f)
+}
+
 func str1(name, doc, sql, result string, f func(b, s []byte) []byte) *Function {
+	return textFunction(pString, name, doc, sql, result, f)
+}
+
+func textFunction(p param, name, doc, sql, result string, f func(b, s []byte) []byte) *Function {
 	return define(name, "string", name+"(str)", doc, signature{
-		params: []param{pString}, result: tString,
+		params: []param{p}, result: tString,
 		kernel: func(c *Ctx, args []*vector, out *vector) {
 			v := args[0]
 			c.appendRows(out, func(i int, b []byte) []byte { return f(b, v.Str(i)) })
@@ -45,7 +54,7 @@ var stringFunctions = []*Function{
 	str1("upper", "Upper case.", "SELECT upper('abc')", "ABC", appendUpper).alias("ucase"),
 	str1("lower", "Lower case.", "SELECT lower('ABC')", "abc", appendLower).alias("lcase"),
 	str1("initcap", "First letter of each word in upper case, the rest in lower case.", "SELECT initcap('hello wORLD')", "Hello World", appendInitcap),
-	str1("soundex", "Soundex code.", "SELECT soundex('Miller')", "M460", appendSoundex),
+	strictText("soundex", "Soundex code.", "SELECT soundex('Miller')", "M460", appendSoundex),
 	str1("quote", "The string in single quotes, quotes and backslashes inside escaped.", "SELECT quote('ab')", "'ab'", func(b, s []byte) []byte {
 		b = append(b, '\'')
 		for _, c := range s {
@@ -147,12 +156,20 @@ var stringFunctions = []*Function{
 		},
 	}).example("SELECT instr('hello', 'l')", "3"),
 	define("locate", "string", "locate(substr, str[, pos])", "Position of the first occurrence from pos on; 0 when there is none.", signature{
-		params: []param{pString, pString, pInt}, min: 2, result: tInt,
+		params: []param{pString, pString, pInt}, min: 2, result: tInt, nulls: NullAware,
 		kernel: func(c *Ctx, args []*vector, out *vector) {
-			c.live(out, func(i int) {
+			c.Each(func(i int) {
 				from := int32(1)
 				if len(args) == 3 {
+					if args[2].IsNull(i) { // from nowhere, whatever the texts are
+						out.I32[i] = 0
+						return
+					}
 					from = args[2].I32[args[2].Row(i)]
+				}
+				if args[0].IsNull(i) || args[1].IsNull(i) {
+					out.SetNull(i)
+					return
 				}
 				out.I32[i] = locate(args[0].Str(i), args[1].Str(i), from)
 			})

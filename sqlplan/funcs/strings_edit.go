@@ -112,6 +112,10 @@ func appendMasked(b, s []byte, with [4][]byte) []byte {
 	for _, r := range string(s) {
 		kind := 3
 		switch {
+		case r > 0xffff: // two characters to Java, neither of a kind
+			if with[3] != nil {
+				b = append(b, with[3]...)
+			}
 		case unicode.IsUpper(r):
 			kind = 0
 		case unicode.IsLower(r):

@@ -50,7 +50,7 @@ func urlDecode(name string, try bool) *Function {
 
 func parseURL(name string, try bool) *Function {
 	return define(name, "url", name+"(url, partToExtract[, key])", "Part of a URL.", signature{
-		params: []param{pString, pString, pString}, min: 2, result: tString, canFail: true, mayNull: true, try: try,
+		params: []param{pOnlyString, pOnlyString, pOnlyString}, min: 2, result: tString, canFail: true, mayNull: true, try: try,
 		kernel: func(c *Ctx, args []*vector, out *vector) {
 			c.appendRows(out, func(i int, b []byte) []byte {
 				key := ""

@@ -159,7 +159,7 @@ func bindVariantGet(s *Session, name string, args []Arg, try bool) (*Bound, erro
 	if len(args) > 2 {
 		ddl, ok := constString(args[2])
 		if !ok {
-			return nil, errNotFoldable(call, "type", tString, args[2])
+			return nil, NewError("INVALID_SCHEMA.NON_STRING_LITERAL", `The input schema "`+args[2].Text+`" is not a valid schema string. The input expression must be string literal and not null.`, map[string]string{"inputSchema": `"` + args[2].Text + `"`})
 		}
 		var err error
 		if to, err = parseType(s, ddl); err != nil {

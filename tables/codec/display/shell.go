@@ -149,7 +149,7 @@ func appendScalar(dst []byte, v *column.Vector, i int) []byte {
 	case schema.Date:
 		return text.AppendShellDate(dst, v.I32[i])
 	case schema.TimestampNTZ:
-		return text.AppendShellTimestamp(dst, v.I64[i])
+		return text.AppendTimestampNTZ(dst, v.I64[i])
 	case schema.YearMonthInterval:
 		return text.AppendYearMonthShell(dst, v.I32[i])
 	case schema.DayTimeInterval:

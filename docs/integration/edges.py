@@ -1,0 +1,173 @@
+"""Edge values through every function: calls of Spark's functions with their own
+examples' arguments, each in turn replaced by an edge value of any type, run on
+Spark and on `pipelines sql` in both ANSI modes. Types, names of columns, values
+and error classes must be equal; what differs on purpose is listed by rule.
+
+usage: edges.py --bin BINARY [--values N] [--seed S] [--only REGEXP] [--show N]
+"""
+
+import argparse
+import collections
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+import dialect
+
+here = os.path.dirname(os.path.abspath(__file__))
+
+# The edge values by kind.
+EDGES = {
+    "null": ["NULL", "CAST(NULL AS INT)", "CAST(NULL AS STRING)", "CAST(NULL AS ARRAY<INT>)", "CAST(NULL AS TIMESTAMP)"],
+    "integer": ["0", "-1", "1", "-128Y", "127Y", "-32768S", "2147483647", "-2147483648", "9223372036854775807L", "-9223372036854775808L"],
+    "float": ["0.0D", "-0.0D", "0.5D", "-1.5F", "1E308D", "4.9E-324D", "double('NaN')", "double('Infinity')", "float('-Infinity')"],
+    "decimal": ["1.50", "-0.00", "99999999999999999999999999999999999999", "-0.00000000000000000000000000000000000001", "12345678901234567890.123456789012345678"],
+    "text": ["''", "'a'", "' 12 '", "'-1'", "'NaN'", "'2020-02-30'", "'2020-11-01 01:30:00'", "'héß'", "'😀𝒳日本'", "repeat('xy', 40)", "'%'", "'['", "'{\"a\":1}'"],
+    "binary": ["x''", "x'ff00'", "x'c3a9'"],
+    "boolean": ["true", "false"],
+    "date": ["DATE '0001-01-01'", "DATE '1582-10-15'", "DATE '1969-12-31'", "DATE '2020-02-29'", "DATE '9999-12-31'"],
+    "timestamp": ["TIMESTAMP '0001-01-01 00:00:00'", "TIMESTAMP '1969-12-31 23:59:59.999999'", "TIMESTAMP '2020-03-08 03:30:00'",
+                  "TIMESTAMP '2020-11-01 01:30:00'", "TIMESTAMP '9999-12-31 23:59:59.999999'", "TIMESTAMP_NTZ '2020-03-08 02:30:00'"],
+    "interval": ["INTERVAL '0' MONTH", "INTERVAL '-178956970-8' YEAR TO MONTH", "INTERVAL '1 02:03:04.5' DAY TO SECOND",
+                 "INTERVAL '-106751991 04:00:54.775808' DAY TO SECOND", "make_interval(1, 2, 0, 3)"],
+    "nested": ["array()", "array(1, NULL)", "array('b', NULL, 'a')", "array(array(1), NULL)", "map()", "map('a', NULL)", "map(1, 2)",
+               "named_struct('a', 1, 'b', 'x')", "struct(NULL)"],
+    "variant": ["parse_json('1')", "parse_json('null')", "parse_json('{\"a\":[1]}')"],
+}
+
+# What is no function of values, or not in the mission (docs/functions.md).
+OUT = re.compile(
+    r"sketch|theta|tuple_|hll_|kll_|approx_top_k|xml|xpath|avro|protobuf|^st_|reflect|java_method|^(make_|to_|try_to_|current_|local)?time$|^time_(?!bucket)"
+    r"|^(current|input_file|session_user|user$|version|now$|uuid|rand|uniform|shuffle|monotonically|spark_partition|curdate|localtimestamp|unix_timestamp|aes_encrypt)"
+    r"|^(measure|python_worker_logs|collations|sql_keywords|raise_error|window|session_window|grouping|cube|rollup)")
+
+# Differences on purpose: (rule, pattern of the statement, pattern of the difference).
+RULES = [
+    ("collations other than UTF8_BINARY are refused", r"collat", r"FEATURE_NOT_AVAILABLE"),
+    ("TIME is refused", r"make_timestamp|to_time", r"UNSUPPORTED_TIME_TYPE|TYPE, ours with WRONG_NUM_ARGS"),
+    ("Spark 4.3 suggests nothing for a field out of bounds", r"make_(date|timestamp)", r"WITH_SUGGESTION, ours with DATETIME_FIELD_OUT_OF_BOUNDS.WITHOUT"),
+    ("a zone's local mean time is of another time-zone database", r"make_timestamp.*'CET'", r"Spark gives .*:13:15"),
+    ("an integer that Java lets overflow, and a field of the date beyond all years", r"2147483648|2147483647|99999999999999999999999999999999999999", r"\?|NUMERIC_VALUE_OUT_OF_RANGE|06:30|00:30"),
+    ("Spark reports an error of its own", r"", r"Spark fails with INTERNAL_ERROR"),
+    ("a constant NULL beside an argument that cannot be cast", r"\bnull\b|NULL", r"Spark gives \['NULL'\].*ours fails with CAST"),
+]
+
+
+def split_args(text):
+    """The arguments of a call's text, or None when it is not closed."""
+    out, depth, quote, start, i = [], 0, None, 0, 0
+    while i < len(text):
+        c = text[i]
+        if quote:
+            i += c == "\\"
+            quote = None if c == quote else quote
+        elif c in "'\"`":
+            quote = c
+        elif c in "([":
+            depth += 1
+        elif c == ")" and depth == 0:
+            out.append(text[start:i].strip())
+            return [a for a in out if a], text[i + 1:]
+        elif c in ")]":
+            depth -= 1
+        elif c == "," and depth == 0:
+            out.append(text[start:i].strip())
+            start = i + 1
+        i += 1
+    return None
+
+
+def calls(name, description):
+    """The calls in a function's own examples that are a whole statement."""
+    seen = set()
+    for m in re.finditer(rf"> SELECT {re.escape(name)}\((.*?);\s*$", description, re.M | re.I | re.S):
+        got = split_args(m[1])
+        if got is None or got[1].strip() or "->" in m[1] or " FROM " in m[1].upper():
+            continue
+        if len(got[0]) not in seen and len(got[0]) <= 7:
+            seen.add(len(got[0]))
+            yield got[0]
+
+
+def statements(described, values, seed, only):
+    """The statements, function by function."""
+    every = [v for vs in EDGES.values() for v in vs]
+    for name, description in described:
+        if OUT.search(name) or not re.fullmatch(r"\w+", name) or only and not re.search(only, name):
+            continue
+        r = random.Random(f"{seed} {name}")
+        for args in calls(name, description):
+            for at in range(len(args)):
+                for v in r.sample(every, min(values, len(every))):
+                    yield name, f"SELECT {name}({', '.join(args[:at] + [v] + args[at + 1:])})"
+            if len(args) > 1:
+                for _ in range(values // 2):
+                    yield name, f"SELECT {name}({', '.join(r.choice(every) for _ in args)})"
+
+
+def on_spark(jobs):
+    with tempfile.TemporaryDirectory(prefix="edges-") as work:
+        path = os.path.join(work, "jobs")
+        json.dump(jobs, open(path, "w"))
+        log = open(path + ".log", "w+")
+        if subprocess.run([sys.executable, os.path.join(here, "dialect_spark.py"), path], stdout=log, stderr=log).returncode:
+            log.seek(0)
+            sys.exit("Spark: " + log.read()[-3000:])
+        return json.load(open(path + ".out"))
+
+
+def describe(spark, binary):
+    """(name, description) of the functions of Spark that are here as well."""
+    names = [r for r in spark([["names", ["SHOW SYSTEM FUNCTIONS"]]])[0][0]["rows"]]
+    here = set(next(dialect.ours(binary, "SHOW FUNCTIONS;\n"))["rows"])
+    names = [n for n in names if n in here]
+    got = spark([["described", [f"DESCRIBE FUNCTION EXTENDED `{n}`" for n in names]]])[0]
+    return [(n, "\n".join(g["rows"])) for n, g in zip(names, got)]
+
+
+def main(spark=on_spark):
+    p = argparse.ArgumentParser()
+    p.add_argument("--bin", required=True)
+    p.add_argument("--values", type=int, default=8, help="edge values an argument")
+    p.add_argument("--seed", default="1")
+    p.add_argument("--only", help="functions whose name matches")
+    p.add_argument("--show", type=int, default=3, help="differences shown a function and mode")
+    p.add_argument("--zone", default="America/New_York")
+    args = p.parse_args()
+    binary = os.path.abspath(args.bin)
+    made = list(dict.fromkeys(statements(describe(spark, binary), args.values, args.seed, args.only)))
+    failed, count, by_rule = 0, 0, collections.Counter()
+    for ansi in ("true", "false"):
+        head = [f"SET spark.sql.ansi.enabled={ansi}", f"SET spark.sql.session.timeZone={args.zone}"]
+        texts = head + [s for _, s in made]
+        want = spark([["edges", texts]])[0]
+        got = list(dialect.ours(binary, ";\n".join(texts) + ";\n"))
+        if len(got) != len(want):
+            sys.exit(f"{len(want)} results of Spark, {len(got)} of ours")
+        shown = collections.Counter()
+        for (name, text), w, g in zip(made, want[2:], got[2:]):
+            count += 1
+            why = dialect.difference([], g, w)
+            if not why:
+                continue
+            rule = next((r for r, s, d in RULES if re.search(s, text) and re.search(d, why)), None)
+            if rule:
+                by_rule[rule] += 1
+                continue
+            failed += 1
+            shown[name] += 1
+            if shown[name] <= args.show:
+                print(f"[ansi {ansi}] {text}\n    {why}")
+        for name, n in sorted(shown.items()):
+            if n > args.show:
+                print(f"[ansi {ansi}] {name}: {n - args.show} more")
+    print(f"{count} calls, {failed} failed; on purpose: {dict(by_rule)}")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
