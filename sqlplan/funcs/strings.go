@@ -9,18 +9,23 @@ import (
 )
 
 // str1 makes a function of one string to a string.
-// strictText is str1 of texts only.
-func strictText(name, doc, sql, result string, f func(b, s []byte) []byte) *Function {
-	return textFunction(pOnlyString, name, doc, sql, result, f)
+// onlyTexts makes a function refuse what is no text.
+func onlyTexts(f *Function) *Function {
+	bind := f.Bind
+	f.Bind = func(s *Session, args []Arg) (*Bound, error) {
+		for i, a := range args {
+			if _, ok := pOnlyString.take(s, a.Type); !ok {
+				return nil, errInputType(callText(f.Name, args), i, pOnlyString.want, a)
+			}
+		}
+		return bind(s, args)
+	}
+	return f
 }
 
 func str1(name, doc, sql, result string, f func(b, s []byte) []byte) *Function {
-	return textFunction(pString, name, doc, sql, result, f)
-}
-
-func textFunction(p param, name, doc, sql, result string, f func(b, s []byte) []byte) *Function {
 	return define(name, "string", name+"(str)", doc, signature{
-		params: []param{p}, result: tString,
+		params: []param{pString}, result: tString,
 		kernel: func(c *Ctx, args []*vector, out *vector) {
 			v := args[0]
 			c.appendRows(out, func(i int, b []byte) []byte { return f(b, v.Str(i)) })
@@ -54,7 +59,7 @@ var stringFunctions = []*Function{
 	str1("upper", "Upper case.", "SELECT upper('abc')", "ABC", appendUpper).alias("ucase"),
 	str1("lower", "Lower case.", "SELECT lower('ABC')", "abc", appendLower).alias("lcase"),
 	str1("initcap", "First letter of each word in upper case, the rest in lower case.", "SELECT initcap('hello wORLD')", "Hello World", appendInitcap),
-	strictText("soundex", "Soundex code.", "SELECT soundex('Miller')", "M460", appendSoundex),
+	onlyTexts(str1("soundex", "Soundex code.", "SELECT soundex('Miller')", "M460", appendSoundex)),
 	str1("quote", "The string in single quotes, quotes and backslashes inside escaped.", "SELECT quote('ab')", "'ab'", func(b, s []byte) []byte {
 		b = append(b, '\'')
 		for _, c := range s {
