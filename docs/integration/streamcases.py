@@ -97,6 +97,8 @@ class Maker:
         if name not in self.used:
             self.used.append(name)
         text, time = f"STREAM({name})", None
+        if mark is not False and self.chance(0.12):  # a filter below the watermark
+            text = f"(SELECT * FROM {text} WHERE {self.condition(Rel('', cols))})"
         if mark is None or mark:
             time = cols["time"][0]
             if delay is None:
@@ -110,6 +112,11 @@ class Maker:
         if not self.chance(0.25):
             return rel
         return Rel(f"(SELECT * FROM {rel.text} WHERE {self.condition(rel)})", rel.cols, rel.time, rel.ordered)
+
+    def present(self, rel):
+        """Rows that have what a join may ask for: in FULL JOINs of streams
+        Spark 4.2 lets NULL meet NULL, which ours does not (J-08)."""
+        return Rel(f"(SELECT * FROM {rel.text} WHERE {' AND '.join(f'{c} IS NOT NULL' for c in rel.of('time', 'str', 'int'))})", rel.cols, rel.time, rel.ordered)
 
     def condition(self, rel):
         r, out = self.r, []
@@ -143,6 +150,8 @@ class Maker:
         kind = kind or self.pick("JOIN", "JOIN", "LEFT JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "LEFT SEMI JOIN")
         marks = (True, True) if kind != "JOIN" or self.chance(0.8) else self.pick((True, False), (False, True), (False, False))
         left, right = self.filtered(self.stream("a", marks[0])), self.filtered(self.stream("b", marks[1]))
+        if "FULL" in kind:
+            left, right = self.present(left), self.present(right)
         if left.text.startswith("("):
             left.text += " AS a"
         if right.text.startswith("("):
@@ -275,13 +284,23 @@ class Maker:
             return self.group(rel, keys, keys, self.aggregates(rel)), False
         w = self.windowed(rel, rel.time)
         keys = self.keys(rel)
+        if keys and self.chance(0.08):
+            keys = [self.pick(f"ROLLUP({keys[0]})", f"CUBE({keys[0]})", f"GROUPING SETS (({keys[0]}), ())")]
+            return self.group(rel, [w] + keys, ["window.start"], self.aggregates(rel)), False
         shown = self.pick(["window.start"], ["window"], ["window.start", "window.end"], ["window_time(window)"])
         return self.group(rel, [w] + keys, shown + keys, self.aggregates(rel)), False
 
     # Queries.
 
+    def exploded(self, rel):
+        """Some rows twice."""
+        cols = dict(rel.cols) | {"int": rel.cols["int"] + ["e"]}
+        return Rel(f"(SELECT * FROM {rel.text} LATERAL VIEW explode(CASE WHEN v > 2 THEN array(v, 1) WHEN v < 0 THEN array() ELSE array(v) END) AS e)", cols, rel.time)
+
     def source(self, mark=True):
         p = self.r.random()
+        if p < 0.05:
+            return self.exploded(self.stream("a", mark))
         if p < 0.6:
             return self.filtered(self.stream("a", mark))
         if p < 0.75:
@@ -366,6 +385,8 @@ class Maker:
     def q_join_window(self):
         left, right = self.stream("a"), self.stream("b")
         kind = self.pick("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "LEFT SEMI JOIN")
+        if "FULL" in kind:
+            left, right = self.present(left), self.present(right)
         key = "" if self.chance(0.3) else self.pick(" AND l.k = r.bk", " AND l.v = r.bv")
         shown = "l.w.start AS ws, l.k, l.v" + ("" if "SEMI" in kind else ", r.w.end AS we, r.bk, r.bv")
         text = f"SELECT {shown} FROM (SELECT window(ts, '10 seconds') AS w, k, v FROM {left.text}) AS l {kind} (SELECT window(bt, '10 seconds') AS w, bk, bv FROM {right.text}) AS r ON l.w = r.w{key}"
@@ -388,6 +409,8 @@ class Maker:
     def q_aggregates_joined(self):
         one, two = self.stream("a"), self.stream("b")
         kind = self.pick("JOIN", "LEFT JOIN", "FULL JOIN")
+        if "FULL" in kind:
+            one, two = self.present(one), self.present(two)
         k = self.chance(0.5)
         side = lambda rel, key: f"(SELECT window AS w, {key + ' AS k, ' if k else ''}count(*) AS n FROM {rel.text} GROUP BY window({rel.time}, '10 seconds'){', ' + key if k else ''})"
         text = f"SELECT x.w.start AS ws, y.w.end AS we, {'x.k AS xk, y.k AS yk, ' if k else ''}x.n AS xn, y.n AS yn FROM {side(one, 'k')} AS x {kind} {side(two, 'bk')} AS y ON x.w = y.w{' AND x.k = y.k' if k else ''}"
@@ -401,6 +424,24 @@ class Maker:
         shown = "g.window.start AS ws, g.k, g.n" + (", dim.label, dim.w" if kind in ("JOIN", "LEFT JOIN") else "")
         return {"query": f"SELECT {shown} FROM ({inner}) AS g {kind} dim ON g.k = dim.dk", "output_mode": self.mode("append", "update", "complete")}
 
+    def q_aggregate_stream(self):
+        """Windows of one stream joined with the rows of another."""
+        one, two = self.stream("a"), self.stream("b")
+        kind = self.pick("JOIN", "JOIN", "LEFT JOIN", "RIGHT JOIN")
+        inner = f"SELECT window AS w, k, count(*) AS n, max(v) AS m FROM {one.text} GROUP BY window(ts, '10 seconds'), k"
+        key = self.pick("", " AND x.k = y.bk", " AND x.m >= y.bv")
+        return {"query": f"SELECT x.w.start AS ws, x.k, x.n, x.m, y.bk, y.bv FROM ({inner}) AS x {kind} (SELECT window(bt, '10 seconds') AS w, bk, bv FROM {two.text}) AS y ON x.w = y.w{key}", "output_mode": "append"}
+
+    def q_self_join(self):
+        """A stream with itself: one source, two watermarks or one."""
+        one, two = self.stream("a"), self.stream("a")
+        for rel, alias in ((one, "l"), (two, "r")):
+            rel.text = rel.text[: rel.text.rindex(" AS ")] + f" AS {alias}"
+        kind = self.pick("JOIN", "JOIN", "LEFT JOIN", "LEFT SEMI JOIN")
+        on = self.pick("l.k = r.k", "l.v = r.v", "l.k = r.k AND l.v < r.v")
+        shown = "l.ts AS t, l.k, l.v" + ("" if "SEMI" in kind else ", r.ts AS u, r.v AS w")
+        return {"query": f"SELECT {shown} FROM {one.text} {kind} {two.text} ON {on} AND r.ts BETWEEN l.ts AND l.ts + INTERVAL {self.r.randint(1, 20)} SECONDS", "output_mode": "append"}
+
     def q_stateless(self):
         rel = self.source(self.chance(0.4))
         text = f"SELECT {self.show(rel, 4)} FROM {rel.text}" + (f" WHERE {self.condition(rel)}" if self.chance(0.6) else "")
@@ -413,7 +454,7 @@ class Maker:
         return {"query": f"SELECT k, count(*) AS n, sum(v) AS s FROM {rel.text} GROUP BY k ORDER BY {self.pick('n DESC, k', 'k', 's NULLS LAST, k')} LIMIT {self.r.randint(1, 4)}", "output_mode": "complete", "ordered": True}
 
     SHAPES = [("event", 26), ("plain", 12), ("chain", 10), ("dedup", 10), ("distinct", 4), ("join", 14), ("join_window", 4), ("join_then", 8),
-              ("three", 3), ("aggregates_joined", 3), ("aggregate_static", 3), ("stateless", 2), ("limit", 2)]
+              ("three", 3), ("aggregates_joined", 3), ("aggregate_static", 3), ("aggregate_stream", 3), ("self_join", 3), ("stateless", 2), ("limit", 2)]
 
 
 def case(seed, number, shape=None):

@@ -156,8 +156,6 @@ RULES = [
      lambda case, theirs, got: operators(theirs) < operators(got)),
     ("DESIGN 11: the watermarks of the nodes outlive a restart", "nothing",
      lambda case, *_: any(b.get("restart") for b in case.get("batches") or []) and watermarks(case) > 1),
-    ("NULL = NULL in FULL JOINs of streams (J-08 holds in ours)", "nothing",
-     lambda case, *_: "FULL JOIN" in case["query"]),
     ("issue 5: refused before it runs; a join without an equality, a session without a key, watermarks one above the other", "nothing",
      lambda case, theirs, got: class_of(got) == "STREAM_FAILED" and not got["steps"]),
     ("issue 5: more than one event time is refused before it runs", "nothing",

@@ -12,6 +12,9 @@ type filter struct {
 	cond *program
 	drop bool
 	sel  [][]int32 // by lane
+	// present are the columns that the condition asks to be not null, when it
+	// asks for nothing else: batches without nulls there pass as they are.
+	present []int
 }
 
 func (bd *builder) filter(node logical.Node, out port) (port, watermarked, error) {
@@ -20,12 +23,43 @@ func (bd *builder) filter(node logical.Node, out port) (port, watermarked, error
 	if err != nil {
 		return nil, nil, err
 	}
-	return &filter{p: bd.p, out: out, cond: cond, drop: bd.drop, sel: make([][]int32, bd.env.Lanes)}, nil, nil
+	return &filter{p: bd.p, out: out, cond: cond, drop: bd.drop, sel: make([][]int32, bd.env.Lanes), present: presence(n)}, nil, nil
+}
+
+// presence are the columns whose nulls a filter drops, nil if it has another
+// condition, too.
+func presence(n *logical.Filter) []int {
+	var out []int
+	for _, e := range logical.Conjuncts(n.Cond) {
+		call, ok := e.(*logical.Call)
+		if !ok || call.Fn.Fn == nil || call.Fn.Fn.Name != "isnotnull" {
+			return nil
+		}
+		col, ok := call.Args[0].(*logical.Column)
+		if !ok {
+			return nil
+		}
+		out = append(out, logical.IndexOf(n.Input.Output(), col.Attr.ID))
+	}
+	return out
+}
+
+// whole reports a batch in which the columns have no nulls.
+func whole(b *column.Batch, cols []int) bool {
+	for _, i := range cols {
+		if v := b.Cols[i]; v.HasNulls() || v.Errs != nil || v.Dict != nil && (v.Dict.HasNulls() || v.Dict.Errs != nil) {
+			return false
+		}
+	}
+	return len(cols) > 0
 }
 
 func (f *filter) end() error { return f.out.end() }
 
 func (f *filter) push(lane int, b *column.Batch) error {
+	if whole(b, f.present) {
+		return f.out.push(lane, b)
+	}
 	vecs, err := f.cond.run(lane, b)
 	if err != nil {
 		return err
