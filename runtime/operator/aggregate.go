@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -173,6 +174,9 @@ func (a *aggregate) update(n int, vecs []*column.Vector, rows, groups []int32) e
 		c.st.Grow(a.table.groups)
 		if err := c.update(n, vecs, rows, groups); err != nil {
 			return err
+		}
+		if c.st.Full() {
+			return fmt.Errorf("%s: the values that %s keeps of its groups are too many for one lane: at most 1.75 GiB of text, or as many values, fit; use more lanes, or group by more", a.mem.name, c.call.Attr.Name)
 		}
 	}
 	return nil

@@ -221,6 +221,30 @@ func (c StateColumn) StoredType() schema.Type {
 	return c.Type
 }
 
+// mostListed is how many bytes or values the lists of one state column may hold:
+// offsets count in 31 bits, and a batch may bring some more.
+const mostListed = 7 << 28
+
+// Full reports whether some list column holds as much as can be numbered: nothing
+// may be added any more.
+func (st *States) Full() bool {
+	for _, l := range st.Lists {
+		if l != nil && atMost(l.values) > mostListed {
+			return true
+		}
+	}
+	return false
+}
+
+// atMost is the greatest offset into the parts of a vector.
+func atMost(v *column.Vector) int {
+	n := max(v.Len, len(v.Bytes))
+	for _, c := range v.Children {
+		n = max(n, atMost(c))
+	}
+	return n
+}
+
 // Bytes estimates the memory that the states hold.
 func (st *States) Bytes() int64 {
 	var n int64

@@ -135,3 +135,20 @@ func TestValueSegments(t *testing.T) {
 		}
 	}
 }
+
+// TestFullLists says when a list column can take no more; the text itself is not
+// needed for that.
+func TestFullLists(t *testing.T) {
+	st := NewStates([]StateColumn{{"list", schema.Of(schema.String), StateList}})
+	st.Grow(1)
+	src := column.New(schema.Of(schema.String))
+	src.AppendStr([]byte("a"))
+	st.Lists[0].Add(0, src, 0)
+	if st.Full() {
+		t.Error("a list of one text is full")
+	}
+	st.Lists[0].values.Len = mostListed + 1
+	if !st.Full() {
+		t.Error("a list of as many values as can be numbered is not full")
+	}
+}
