@@ -120,6 +120,7 @@ func (a *aggCall) fold(n int, args []*column.Vector, rows, groups []int32) {
 	for _, v := range args {
 		a.flat = append(a.flat, column.FlattenDict(a.p.env.Pool, v))
 	}
+	a.st.TouchFixed(groups)
 	a.fn.Update(&a.ctx, a.st, groups, rows, a.flat)
 	releaseAll(a.flat)
 }

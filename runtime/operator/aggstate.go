@@ -374,6 +374,7 @@ func (s *aggState) count() OperatorCount {
 func (s *aggState) putGroups(w *entryWriter, groups []int32) {
 	s.a.table.touchKeys(groups)
 	for _, c := range s.a.calls {
+		c.st.TouchFixed(groups)
 		c.st.Touch(groups)
 	}
 	for _, g := range groups {

@@ -213,6 +213,9 @@ func (d *dedup) freeze() error {
 
 // onTime returns the rows that are not late; rows without a time are not.
 func onTime(t *column.Vector, rows []int32, late int64) []int32 {
+	if noneLate(t, rows, late) {
+		return rows
+	}
 	isLate := func(r int32) bool { return !t.IsNull(int(r)) && timeAt(t, int(r)) <= late }
 	for k, r := range rows {
 		if !isLate(r) {
@@ -227,6 +230,22 @@ func onTime(t *column.Vector, rows []int32, late int64) []int32 {
 		return keep
 	}
 	return rows
+}
+
+// noneLate says, where that is quick to see, that no row is late.
+func noneLate(t *column.Vector, rows []int32, late int64) bool {
+	if len(t.Children) == 2 && t.Dict == nil && !t.Const {
+		t = t.Children[1]
+	}
+	if t.Dict != nil || t.Const || len(t.I64) < t.Len {
+		return false
+	}
+	for _, r := range rows {
+		if t.I64[r] <= late {
+			return false
+		}
+	}
+	return true
 }
 
 // expiryOf says when the key of row r goes.

@@ -166,25 +166,33 @@ func (t *groupTable) touch(kb *keyBatch, from, to int) {
 		return
 	}
 	x := uint64(0)
-	var found [touchAhead]uint64
 	hash := kb.hash[from:to]
-	for k, h := range hash {
+	for _, h := range hash {
 		slots := t.slots.of(h)
-		found[k] = slots[h&uint64(len(slots)-1)]
+		x += slots[h&uint64(len(slots)-1)]
 	}
-	if t.stride == 0 {
-		for k := range hash {
-			x += found[k]
-		}
-		kb.seen += x
-		return
-	}
-	for k, h := range hash {
-		if s := found[k]; s>>32 == h&tombstone && s != 0 && s&tombstone != tombstone {
-			x += t.wordsOf(int32(uint32(s) - 1))[0]
+	if t.stride > 0 {
+		for _, h := range hash {
+			x += t.touchKey(h)
 		}
 	}
 	kb.seen += x
+}
+
+// touchKey loads the key that probably has a hash: a few slots are looked at.
+func (t *groupTable) touchKey(h uint64) uint64 {
+	slots := t.slots.of(h)
+	mask := uint64(len(slots) - 1)
+	for i := range uint64(4) {
+		s := slots[(h+i)&mask]
+		if s == 0 {
+			return 0
+		}
+		if s>>32 == h&tombstone && s&tombstone != tombstone {
+			return t.words[uint32(s-1)>>segmentBits][int(uint32(s)-1)&(segmentGroups-1)*t.stride]
+		}
+	}
+	return 0
 }
 
 // touchKeys loads the keys of groups all at once.

@@ -15,6 +15,7 @@ type timeWindow struct {
 	time *program
 	drop bool
 	sel  [][]int32
+	all  [][]int32 // numbers of rows, by lane
 }
 
 func (bd *builder) timeWindow(node logical.Node, out port) (port, watermarked, error) {
@@ -23,7 +24,7 @@ func (bd *builder) timeWindow(node logical.Node, out port) (port, watermarked, e
 	if err != nil {
 		return nil, nil, err
 	}
-	return &timeWindow{p: bd.p, out: out, n: n, time: t, drop: bd.drop, sel: make([][]int32, bd.env.Lanes)}, nil, nil
+	return &timeWindow{p: bd.p, out: out, n: n, time: t, drop: bd.drop, sel: make([][]int32, bd.env.Lanes), all: make([][]int32, bd.env.Lanes)}, nil, nil
 }
 
 func (w *timeWindow) end() error { return w.out.end() }
@@ -58,7 +59,10 @@ func (w *timeWindow) push(lane int, b *column.Batch) error {
 		return err
 	}
 	if rows == nil {
-		rows = rowsOf(b, nil)
+		if b.Sel == nil {
+			w.all[lane] = identity(b.Len, w.all[lane])
+		}
+		rows = rowsOf(b, w.all[lane])
 	}
 	if w.n.Slide >= w.n.Size {
 		return w.tumbling(lane, b, vecs[0], rows)
@@ -72,22 +76,7 @@ func (w *timeWindow) tumbling(lane int, b *column.Batch, t *column.Vector, rows 
 	pool := w.p.env.Pool
 	v := pool.Vector(w.n.Column.Type)
 	v.Resize(b.Len)
-	start, end := v.Children[0].I64, v.Children[1].I64
-	clear(start)
-	clear(end)
-	keep := w.sel[lane][:0]
-	for _, r := range rows {
-		if t.IsNull(int(r)) {
-			continue
-		}
-		x := rowTime(t, int(r))
-		s := lastStart(x, w.n.Slide, w.n.Start)
-		if x >= s+w.n.Size {
-			continue
-		}
-		start[r], end[r] = s, s+w.n.Size
-		keep = append(keep, r)
-	}
+	keep := w.assign(v, t, rows, w.sel[lane][:0])
 	w.sel[lane] = keep
 	nb := pool.Batch()
 	for _, c := range b.Cols {
@@ -103,6 +92,36 @@ func (w *timeWindow) tumbling(lane int, b *column.Batch, t *column.Vector, rows 
 		return nil
 	}
 	return w.out.push(lane, nb)
+}
+
+// assign sets the windows of rows in v and appends those that are in one to keep.
+func (w *timeWindow) assign(v, t *column.Vector, rows, keep []int32) []int32 {
+	start, end := v.Children[0].I64, v.Children[1].I64
+	clear(start)
+	clear(end)
+	flat := t.Dict == nil && !t.Const && len(t.Children) == 0
+	from, to := int64(0), int64(0) // the window of the row before
+	for _, r := range rows {
+		if t.IsNull(int(r)) {
+			continue
+		}
+		var x int64
+		if flat {
+			x = t.I64[r]
+		} else {
+			x = rowTime(t, int(r))
+		}
+		if x < from || x >= to {
+			if from = lastStart(x, w.n.Slide, w.n.Start); x >= from+w.n.Size {
+				to = from
+				continue
+			}
+			to = from + w.n.Size
+		}
+		start[r], end[r] = from, to
+		keep = append(keep, r)
+	}
+	return keep
 }
 
 // sliding emits the rows once a window, in batches.

@@ -50,11 +50,16 @@ func (w *watermark) push(lane int, b *column.Batch) error {
 			most = t
 		}
 	}
-	if b.Sel == nil {
+	switch {
+	case b.Sel == nil && limit == math.MaxInt64 && !v.Const && v.Dict == nil && len(v.Children) == 0 && !v.HasNulls():
+		for _, t := range v.I64[:b.Len] {
+			most = max(most, t)
+		}
+	case b.Sel == nil:
 		for r := range b.Len {
 			see(r)
 		}
-	} else {
+	default:
 		for _, r := range b.Sel {
 			see(int(r))
 		}

@@ -71,6 +71,7 @@ type States struct {
 	Values []*ValueColumn   // nil for other forms
 	Lists  []*ListColumn    // nil for other forms
 	groups int
+	seen   int // keeps TouchFixed from being left out
 }
 
 // NewStates makes empty states for the declared columns.

@@ -164,6 +164,40 @@ func (st *States) AppendList(i int, group int32, dst *column.Vector) {
 	dst.EndList()
 }
 
+// TouchFixed brings what is held by group number into the cache all at once,
+// where there is so much that it does not stay there by itself.
+func (st *States) TouchFixed(groups []int32) {
+	if st.groups < manyGroups {
+		return
+	}
+	x := 0
+	for _, v := range st.Fixed {
+		if v == nil {
+			continue
+		}
+		switch {
+		case len(v.I64) > 0:
+			for _, g := range groups {
+				x += int(v.I64[g])
+			}
+		case len(v.F64) > 0:
+			for _, g := range groups {
+				if v.F64[g] != 0 {
+					x++
+				}
+			}
+		case len(v.I128) > 0:
+			for _, g := range groups {
+				x += int(v.I128[g].Lo)
+			}
+		}
+	}
+	st.seen += x
+}
+
+// manyGroups do not stay in the cache by themselves.
+const manyGroups = 1 << 16
+
 // Touch brings the values of groups into the cache all at once.
 func (st *States) Touch(groups []int32) {
 	for _, v := range st.Values {

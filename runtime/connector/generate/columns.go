@@ -34,20 +34,21 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// value is the number that column col has in a row: the row number for the
+// number is the number that a column has in a row: the row number for the
 // column named id or value, a key for key columns, a mixed number else.
-func (r *reader) value(name string, row int64) int64 {
+func (r *reader) number(name string) func(row int64) int64 {
 	switch n := strings.ToLower(name); {
 	case n == "id" || n == "value":
-		return row
+		return func(row int64) int64 { return row }
 	case isKey(name):
-		keys := r.o.Keys
-		if keys <= 0 {
-			keys = max(r.o.Rows, 1)
+		keys, seed := uint64(r.o.Keys), uint64(r.o.Seed)
+		if r.o.Keys <= 0 {
+			keys = uint64(max(r.o.Rows, 1))
 		}
-		return int64(mix(uint64(row)^uint64(r.o.Seed)) % uint64(keys))
+		return func(row int64) int64 { return int64(mix(uint64(row)^seed) % keys) }
 	default:
-		return int64(mix(uint64(row)*31+uint64(r.o.Seed)+uint64(len(n))) >> 40)
+		seed := uint64(r.o.Seed) + uint64(len(n))
+		return func(row int64) int64 { return int64(mix(uint64(row)*31+seed) >> 40) }
 	}
 }
 
@@ -55,23 +56,24 @@ func (r *reader) value(name string, row int64) int64 {
 func (r *reader) fill(v *column.Vector, name string, at int64, n int) {
 	v.Resize(n)
 	var text []byte
+	number := r.number(name)
 	for i := range n {
 		row := at + int64(i)
 		switch v.Type.Kind {
 		case schema.Boolean:
-			v.Bool[i] = r.value(name, row)&1 == 1
+			v.Bool[i] = number(row)&1 == 1
 		case schema.Int32:
-			v.I32[i] = int32(r.value(name, row))
+			v.I32[i] = int32(number(row))
 		case schema.Int64:
-			v.I64[i] = r.value(name, row)
+			v.I64[i] = number(row)
 		case schema.Float64:
-			v.F64[i] = float64(r.value(name, row)) / 16
+			v.F64[i] = float64(number(row)) / 16
 		case schema.Date:
 			v.I32[i] = int32((r.o.Start + row*r.o.Step) / 86_400_000_000)
 		case schema.Timestamp, schema.TimestampNTZ:
 			v.I64[i] = r.o.Start + row*r.o.Step
 		case schema.String:
-			text = strconv.AppendInt(append(text[:0], 's'), r.value(name, row), 10)
+			text = strconv.AppendInt(append(text[:0], 's'), number(row), 10)
 			v.AppendStr(text)
 		}
 	}
