@@ -53,7 +53,7 @@ func (b *bench) all() error {
 			return err
 		}
 	}
-	for _, f := range []func() error{b.json, b.formats, b.memory, b.start, b.epochs, b.idle, b.validate, b.queries, b.spillQueries, b.withState, b.nexmarkQueries} {
+	for _, f := range []func() error{b.json, b.formats, b.memory, b.start, b.epochs, b.idle, b.validate, b.queries, b.spillQueries, b.littleMemory, b.withState, b.nexmarkQueries} {
 		if err := f(); err != nil {
 			return err
 		}

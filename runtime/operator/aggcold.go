@@ -1,8 +1,12 @@
 package operator
 
 import (
+	"math"
+
 	"pipelines/sqlplan/funcs"
+	"pipelines/sqlplan/logical"
 	"pipelines/tables/column"
+	"pipelines/tables/schema"
 )
 
 // canFreeze says whether groups may leave memory.
@@ -300,7 +304,7 @@ func (s *aggState) emitPanes() error {
 	if s.cold.kept == 0 {
 		return p.emit(s.late, s.evict)
 	}
-	if !p.due(s.late, s.evict) {
+	if !s.bounded && !p.due(s.late, s.evict) {
 		return nil
 	}
 	if s.a.table.live() > 0 {
@@ -344,4 +348,44 @@ func (s *aggState) dropAway(kind int, w int64, emit bool) error {
 		s.counts.Removed += int64(n)
 	}
 	return x.flush()
+}
+
+// checkPanes asks for the memory of panes of a batch. When it is refused they go
+// on like state: their groups go away and come back.
+func (a *aggregate) checkPanes() error {
+	total := a.bytes() + a.panes.bytes()
+	spill, err := a.mem.mayFreeze(total, total)
+	if err != nil || !spill {
+		return err
+	}
+	s := &aggState{
+		a: a, info: &logical.StateInfo{ID: "aggregate", Mode: logical.Append}, timeKey: -1, place: timePlace{at: -1},
+		bounded: true, late: math.MinInt64, evict: math.MaxInt64,
+	}
+	var types []schema.Type
+	for _, c := range a.calls {
+		for _, sc := range c.fn.State {
+			types = append(types, sc.StoredType())
+		}
+	}
+	s.codec = newRowCodec(types)
+	s.prepareCold()
+	s.grown()
+	for g := range a.table.groups { // none was removed
+		s.alive.Set(g)
+	}
+	a.state = s
+	if err := s.freeze(); err != nil {
+		return err
+	}
+	return a.mem.owe(s.bytes())
+}
+
+// endPanes emits the windows of a batch whose panes have left memory.
+func (a *aggregate) endPanes() error {
+	if err := a.state.emitPanes(); err != nil {
+		return err
+	}
+	a.reset()
+	return a.out.end()
 }

@@ -99,7 +99,7 @@ func (bd *builder) aggregatePart(n *logical.Aggregate, out port) (*aggregate, []
 }
 
 func (a *aggregate) begin(*stepState) error {
-	if a.state != nil {
+	if a.state != nil && !a.state.bounded {
 		a.state.begin()
 		return nil
 	}
@@ -108,6 +108,10 @@ func (a *aggregate) begin(*stepState) error {
 }
 
 func (a *aggregate) reset() {
+	if a.state != nil {
+		a.state.cold.close()
+		a.state = nil
+	}
 	a.over.reset()
 	for _, c := range a.calls {
 		c.reset()
@@ -211,6 +215,9 @@ func (a *aggregate) ensureGlobal() {
 func (a *aggregate) end() error {
 	if err := a.feed(); err != nil {
 		return err
+	}
+	if a.state != nil && a.state.bounded {
+		return a.endPanes()
 	}
 	if a.state != nil {
 		if err := a.state.end(); err != nil {

@@ -60,10 +60,10 @@ func (a *aggregate) check() error {
 	if a.state != nil {
 		return a.state.check()
 	}
-	total := a.bytes()
 	if a.panes != nil {
-		return a.mem.must(total)
+		return a.checkPanes()
 	}
+	total := a.bytes()
 	spill, err := a.mem.mayExceed(total)
 	if err != nil || !spill {
 		return err

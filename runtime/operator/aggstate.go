@@ -45,6 +45,7 @@ type aggState struct {
 	backing  backing
 	distinct bool // some call has sets
 	values   cold // of sets
+	bounded  bool // of one step: panes of a batch that left memory
 }
 
 func (bd *builder) aggregateState(a *aggregate) error {

@@ -3,6 +3,7 @@ package operator_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"pipelines/runtime/operator/optest"
@@ -226,17 +227,29 @@ func TestColdState(t *testing.T) {
 	}
 }
 
-// TestColdSessions runs sessions of a bounded query over little memory.
-func TestColdSessions(t *testing.T) {
+// TestColdBatch runs sessions and sliding windows of a bounded query over little memory.
+func TestColdBatch(t *testing.T) {
 	rng, at := rand.New(rand.NewPCG(4, 4)), 100.0
 	in := optest.Input{"e": coldInput(rng, &at)["e"]}
-	plan := coldSessions(logical.Append, false, 0)
+	coldBatch(t, coldSessions(logical.Append, false, 0), in)
+	cols := optest.Columns(1, optest.Field("ts", ts), optest.Field("k", str), optest.Field("v", i64))
+	a := counts(optest.Scan("e", false, cols), cols[0].Ref(), 10, 10, logical.Append)
+	a.State, a.Input.(*logical.TimeWindow).Slide = nil, 2*sec
+	a.Groups = append(a.Groups, logical.Alias{Expr: cols[2].Ref(), Attr: cols[2]})
+	coldBatch(t, a, in)
+}
+
+func coldBatch(t *testing.T, plan logical.Node, in optest.Input) {
+	t.Helper()
 	want, err := optest.Query(t, plan, optest.Options{BatchSize: 500}, in)
 	if err != nil || len(want) < 300 {
 		t.Fatal(len(want), err)
 	}
+	if _, err := optest.Query(t, plan, optest.Options{BatchSize: 100, Memory: 70 << 10}, in); err == nil || !strings.Contains(err.Error(), "raise memory") {
+		t.Fatalf("without spilling: %v", err)
+	}
 	for _, lanes := range []int{1, 2} {
-		got, err := optest.Query(t, plan, optest.Options{BatchSize: 100, Memory: 70 << 10, Spill: true, Lanes: lanes}, in)
+		got, err := optest.Query(t, plan, optest.Options{BatchSize: 20, Memory: 70 << 10, Spill: true, Lanes: lanes}, in)
 		if err != nil {
 			t.Fatal(err)
 		}
