@@ -2,9 +2,10 @@
 // checkpoint: a changelog an epoch, and now and then a snapshot, so that an
 // epoch costs in proportion to the keys that it changed.
 //
-// Reading order: Changes (changes.go), entry order and file format (file.go: Writer, Reader), what goes
-// by itself (scope.go: Scope, Prune), Merge (merge.go), Store (store.go: what a
-// flow calls), Plan of compaction (compact.go: a pure decision).
+// Reading order: Changes (changes.go: by key group, sorted as they are written),
+// entry order and file format (file.go: Writer, Reader), what goes by itself
+// (scope.go: Scope, Prune), Merge (merge.go: a tree of losers), Store (store.go:
+// what a flow calls), Compaction (compact.go: a pure decision).
 //
 // A state is a chain of files, oldest first; of several entries for one key
 // the newest counts. The chain is what the checkpoint's record of an epoch

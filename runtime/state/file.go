@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"runtime"
 )
 
 // The format: the magic and the version, then blocks of length, CRC-32C and
@@ -146,6 +147,7 @@ func (w *Writer) flush() {
 	binary.LittleEndian.PutUint32(w.block[4:], crc32.Checksum(payload, castagnoli))
 	w.write(w.block)
 	w.block = w.block[:blockHead]
+	runtime.Gosched() // files are written beside lanes, which do not wait for them
 }
 
 // Close ends the file and returns its size, checksum and number of entries.
