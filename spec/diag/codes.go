@@ -202,6 +202,8 @@ var codes = [...]CodeInfo{
 	{"NUM_TABLE_VALUE_ALIASES_MISMATCH", "42826", "A table function has another number of columns than its alias names."},
 	{"COLUMN_NOT_DEFINED_IN_TABLE", "42703", "A partition column that the table has not."},
 	{"SHOW_COLUMNS_WITH_CONFLICT_NAMESPACE", "42K05", "SHOW COLUMNS names two databases."},
+	{"AGGREGATE_FUNCTION_WITH_NONDETERMINISTIC_EXPRESSION", "42845", "An aggregate of values that differ from run to run, such as rand()."},
+	{"INVALID_NON_DETERMINISTIC_EXPRESSIONS", "42K0E", "A join on values that differ from run to run, such as rand()."},
 	{"CANNOT_UP_CAST_DATATYPE", "42846", "A view's column has a type now that does not fit into the one it had."},
 	{"DUPLICATE_ROUTINE_RETURNS_COLUMNS", "42711", "Two result columns of a function have one name."},
 	{"DUPLICATE_VARIABLE_NAME_INSIDE_DECLARE", "42734", "DECLARE names a variable twice."},

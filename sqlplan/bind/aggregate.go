@@ -58,6 +58,13 @@ func (b *Binder) aggregate(e *ast.Call, name string, fn *funcs.Aggregate, v *env
 	if !ok {
 		return bound{}, false
 	}
+	for _, x := range call.Args {
+		if logical.Volatility(x) == funcs.Volatile {
+			b.fail(e.Span, "AGGREGATE_FUNCTION_WITH_NONDETERMINISTIC_EXPRESSION",
+				"Non-deterministic expression %q should not appear in the arguments of an aggregate function.", txt)
+			return bound{}, false
+		}
+	}
 	return bound{e: &aggExpr{At: b.at(e.Span), call: call}, text: txt}, true
 }
 

@@ -86,6 +86,10 @@ func (b *Binder) joinRight(j *ast.Join, l logical.Node, ls *scope, up enclosing)
 			b.fail(j.On.Range(), subqueryCategory+"LATERAL_JOIN_CONDITION_NON_DETERMINISTIC",
 				"Unsupported subquery expression: Lateral join condition cannot be non-deterministic.")
 			ok = false
+		} else if ok && logical.Volatility(n.Cond) == funcs.Volatile && !isLateral(j.R) {
+			b.fail(j.On.Range(), "INVALID_NON_DETERMINISTIC_EXPRESSIONS",
+				"The operator expects a deterministic expression, but the join condition %q is not: compute it in a query of its own.", ast.String(j.On))
+			ok = false
 		}
 	}
 	if !ok || l == nil || r == nil {

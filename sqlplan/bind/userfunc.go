@@ -226,8 +226,8 @@ func (b *Binder) overArgs(e *ast.Call, body logical.Expr, attrs []logical.Attr, 
 	for _, x := range vals {
 		_, isCol := x.e.(*logical.Column)
 		columns = columns && isCol
-		if hasAgg(x.e) || hasWindow(x.e) || logical.HasSubquery(x.e) {
-			b.notYet(e.Span, "an aggregate, window function or subquery as an argument of a SQL function that holds a query")
+		if hasAgg(x.e) || hasWindow(x.e) {
+			b.notYet(e.Span, "an aggregate or window function as an argument of a SQL function that holds a query")
 			return nil, false
 		}
 	}
@@ -255,8 +255,13 @@ func argsRow(attrs []logical.Attr, vals []bound) (logical.Node, []logical.Attr) 
 	for i, a := range attrs {
 		p.Exprs = append(p.Exprs, logical.Alias{Expr: vals[i].e, Attr: a})
 		logical.WalkExpr(vals[i].e, func(x logical.Expr) bool {
-			if c, ok := x.(*logical.Column); ok {
-				refs.add(c.Attr)
+			switch x := x.(type) {
+			case *logical.Column:
+				refs.add(x.Attr)
+			case *logical.Subquery:
+				for _, a := range x.Outer {
+					refs.add(a)
+				}
 			}
 			return true
 		})
