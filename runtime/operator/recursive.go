@@ -194,6 +194,9 @@ func (r *recursion) round(level int64) error {
 	r.next.reset()
 	s := r.epoch
 	s.Epoch += level
+	for _, e := range r.step.evals {
+		e.Round = level - 1
+	}
 	if err := r.step.Begin(s); err != nil {
 		return err
 	}

@@ -300,6 +300,7 @@ var codes = [...]CodeInfo{
 	{"NAMED_PARAMETERS_NOT_SUPPORTED", "4274K", "The function takes no named arguments."},
 	{"NON_FOLDABLE_ARGUMENT", "42K08", "A constant is wanted."},
 	{"NUM_COLUMNS_MISMATCH", "42826", "Set operations need as many columns on both sides."},
+	{"SEED_EXPRESSION_IS_UNFOLDABLE", "42K08", "The seed of random numbers must be constant."},
 	{"SECOND_FUNCTION_ARGUMENT_NOT_INTEGER", "22023", "The second argument must be an integer."},
 	{"UDTF_ALIAS_NUMBER_MISMATCH", "42802", "As many aliases as columns are wanted."},
 	{"UNBOUND_SQL_PARAMETER", "42P02", "A parameter has no value."},

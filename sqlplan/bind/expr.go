@@ -362,8 +362,13 @@ func (b *Binder) variable(e *ast.Column, parts []ast.Ident) (x bound, ok, known 
 func (b *Binder) variableText(name string, l *logical.Literal) string {
 	v := "NULL"
 	if t := l.Value.Type; !l.Value.IsNull(0) {
-		if v = b.literalText(l.Value); t.Kind == schema.String {
+		switch v = b.literalText(l.Value); t.Kind {
+		case schema.String:
 			v = ast.Quote(v)
+		case schema.Float32:
+			v = "CAST(" + v + " AS FLOAT)"
+		case schema.Int8, schema.Int16, schema.Int64, schema.Float64, schema.Decimal:
+			v += map[schema.Kind]string{schema.Int8: "Y", schema.Int16: "S", schema.Int64: "L", schema.Float64: "D", schema.Decimal: "BD"}[t.Kind]
 		}
 	} else if t.Kind != schema.Void {
 		v = "CAST(NULL AS " + t.SQL() + ")"

@@ -295,7 +295,7 @@ func (x *callNode) prepare(f *frame, rows int, sel []int32) {
 	c := &x.ctx
 	c.Rows, c.Sel, c.Pool, c.Session, c.Now = rows, sel, f.ev.Pool, f.ev.Session, f.ev.Now
 	c.Seed, c.Row, c.Partition, c.File = f.ev.Seed*1_000_003+x.site, x.seen, f.ev.Partition, f.ev.File
-	c.Try = false
+	c.Round, c.Try = f.ev.Round, false
 	x.seen += int64(rows)
 }
 

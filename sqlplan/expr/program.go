@@ -19,7 +19,10 @@ type Evaluation struct {
 	// Seed is the lane's seed; each call site derives its own from it.
 	Seed      int64
 	Partition int
-	File      funcs.FileInfo
+	// Round is the round of a recursive query, from 0: random numbers of a seed
+	// differ from round to round.
+	Round int64
+	File  funcs.FileInfo
 }
 
 // Options adjust compilation.

@@ -61,7 +61,9 @@ var arrayFunctions = []*Function{
 	custom("arrays_zip", "array", "arrays_zip(a1, a2, ...)", "Structs of the elements that stand at the same position.", bindArraysZip).
 		example("SELECT arrays_zip(array(1, 2), array(3, 4))", `[{"0":1,"1":3},{"0":2,"1":4}]`),
 	define("shuffle", "array", "shuffle(array[, seed])", "The array in a random order.", signature{
-		params: []param{pArray, pBigint}, min: 1, infer: firstType, kernel: shuffleKernel,
+		params: []param{pArray, pBigint}, min: 1, infer: firstType, kernel: shuffleKernel, check: func(_ *Session, call string, args []Arg) error {
+			return foldableSeed(call, args[1:])
+		},
 	}).volatility(Volatile),
 }
 
@@ -484,18 +486,18 @@ func (r *splitMix) next() uint64 {
 func (r *splitMix) below(n int) int { return int(r.next() % uint64(n)) }
 
 func shuffleKernel(c *Ctx, args []*vector, out *vector) {
+	if len(args) > 1 && !args[1].IsNull(0) {
+		shuffleSeeded(c, args[0], intAt(args[1], 0), out)
+		return
+	}
 	order, _ := c.Scratch.(*[]int32)
 	if order == nil {
 		order = new([]int32)
 		c.Scratch = order
 	}
-	seed := c.Seed
-	if len(args) > 1 && !args[1].IsNull(0) {
-		seed = intAt(args[1], 0)
-	}
 	c.appendLists(out, func(i int) {
 		from, to := args[0].List(i)
-		r := splitMix(uint64(seed) + uint64(c.Row+int64(i))*0x9e3779b97f4a7c15&math.MaxUint64)
+		r := splitMix(uint64(c.Seed) + uint64(c.Row+int64(i))*0x9e3779b97f4a7c15&math.MaxUint64)
 		rows := (*order)[:0]
 		for k := from; k < to; k++ {
 			rows = append(rows, int32(k))

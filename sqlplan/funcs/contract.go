@@ -169,8 +169,9 @@ type Ctx struct {
 	// Seed is fixed for a call site and lane; Row is the number of rows that
 	// the call site has seen before this batch (rand, monotonically_increasing_id).
 	Seed, Row int64
-	// Partition is the lane's number.
+	// Partition is the lane's number, Round that of a recursive query's round.
 	Partition int
+	Round     int64
 	// File holds the current input file for input_file_name() and friends.
 	File FileInfo
 	// Lambda evaluates lambda argument i over n rows of parameter vectors.

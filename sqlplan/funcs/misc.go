@@ -35,15 +35,7 @@ var miscFunctions = []*Function{
 	random("rand", "Random number in [0, 1).", (*javaRandom).double).alias("random"),
 	random("randn", "Random number of the standard normal distribution.", (*javaRandom).gaussian),
 	uniformFunction(), randstrFunction(),
-	define("uuid", "misc", "uuid()", "Random UUID.", signature{
-		result: tString,
-		kernel: func(c *Ctx, _ []*vector, out *vector) {
-			c.appendRows(out, func(i int, b []byte) []byte {
-				g := newGenerator(c, 0, i)
-				return appendUUID(b, g.next(), g.next())
-			})
-		},
-	}).volatility(Volatile),
+	uuidFunction(),
 	define("monotonically_increasing_id", "misc", "monotonically_increasing_id()", "Number that grows with the rows of a partition.", signature{
 		result: tBigint,
 		kernel: func(c *Ctx, _ []*vector, out *vector) {

@@ -108,6 +108,9 @@ func readSeed(name string, args []Arg, i int) (randomSeed, error) {
 	if !a.Type.IsInteger() && a.Type.Kind != schema.Void {
 		return randomSeed{}, errInputType(callText(name, args), i, `("INT" or "BIGINT")`, a)
 	}
+	if err := foldableSeed(callText(name, args), args[i:]); err != nil && i == 0 {
+		return randomSeed{}, err
+	}
 	if a.Const == nil {
 		return randomSeed{}, errNotFoldable(callText(name, args), "seed", tBigint, a)
 	}
@@ -116,9 +119,20 @@ func readSeed(name string, args []Arg, i int) (randomSeed, error) {
 }
 
 // seededRows is what a call site keeps between batches of an epoch.
-type seededRows struct {
-	r    *javaRandom
+type seededRows[R any] struct {
+	r    R
 	site int64
+}
+
+// seededOf is the generator of a call site with a seed, which starts anew with
+// each epoch and each round.
+func seededOf[R any](c *Ctx, seed int64, start func(seed int64) R) R {
+	kept, _ := c.Scratch.(*seededRows[R])
+	if kept == nil || kept.site != c.Seed {
+		kept = &seededRows[R]{start(seed + int64(c.Partition) + c.Round), c.Seed}
+		c.Scratch = kept
+	}
+	return kept.r
 }
 
 // each calls f with the numbers of each row: those of a seed follow each other
@@ -130,12 +144,8 @@ func (s randomSeed) each(c *Ctx, rows func(f func(i int)), f func(i int, r *java
 		rows(func(i int) { f(i, xorShift(int64(newGenerator(c, 0, i).next()))) })
 		return
 	}
-	kept, _ := c.Scratch.(*seededRows)
-	if kept == nil || kept.site != c.Seed {
-		kept = &seededRows{xorShift(s.value + int64(c.Partition)), c.Seed}
-		c.Scratch = kept
-	}
-	rows(func(i int) { f(i, kept.r) })
+	r := seededOf(c, s.value, xorShift)
+	rows(func(i int) { f(i, r) })
 }
 
 func random(name, doc string, f func(*javaRandom) float64) *Function {
