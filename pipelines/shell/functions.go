@@ -90,11 +90,7 @@ func (r *run) dropFunction() *Failure {
 
 // functionNames are the names of the session's functions as SHOW prints them.
 func (r *run) functionNames() []string {
-	out := make([]string, 0, len(r.functions))
-	for _, k := range sorted(r.functions) {
-		out = append(out, k)
-	}
-	return out
+	return sorted(r.functions)
 }
 
 func (r *run) describeFunction() *Failure {

@@ -138,7 +138,7 @@ func (r *run) showCreate() *Failure {
 // showProperties is SHOW TBLPROPERTIES of what the session has made.
 func (r *run) showProperties() *Failure {
 	var ps map[string]string
-	name := quoted(r.st.Name)
+	var name string
 	if v := r.findView(r.st.Name); v != nil {
 		ps = v.properties
 		name = strings.Join(v.full, ".")

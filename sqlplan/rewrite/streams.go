@@ -20,19 +20,17 @@ func (c *Context) narrow(j *logical.Join, conds []logical.Expr) *logical.Join {
 		return j
 	}
 	left, right := c.rejects(conds, j.Left), c.rejects(conds, j.Right)
-	to := j.Type
+	m := *j
 	switch {
 	case j.Type == logical.LeftJoin && right, j.Type == logical.RightJoin && left, j.Type == logical.FullJoin && left && right:
-		to = logical.InnerJoin
+		m.Type = logical.InnerJoin
 	case j.Type == logical.FullJoin && left:
-		to = logical.LeftJoin
+		m.Type = logical.LeftJoin
 	case j.Type == logical.FullJoin && right:
-		to = logical.RightJoin
+		m.Type = logical.RightJoin
 	default:
 		return j
 	}
-	m := *j
-	m.Type = to
 	return &m
 }
 
