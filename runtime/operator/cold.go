@@ -78,7 +78,7 @@ func (c *cold) bytes() int64 {
 	n := int64(cap(c.read.data) + cap(c.times) + 4*cap(c.numbers))
 	for _, r := range c.runs {
 		n += int64(32*cap(r.blocks) + 8*cap(r.filter) + 8*(len(r.taken)+len(r.dirty)+len(r.saved)+len(r.touched)))
-		n += int64(24 * (cap(r.times[byTime]) + cap(r.times[byIdle])))
+		n += int64(32 * (cap(r.times[byTime]) + cap(r.times[byIdle])))
 	}
 	return n
 }

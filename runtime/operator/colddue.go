@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"slices"
 )
 
@@ -20,17 +21,19 @@ type coldTime struct {
 	number int32
 }
 
-// coldTimes is a list of times in a run's file, ascending: what is left of it.
+// coldTimes is a list of times in a run's file, ascending: what is left of it. It
+// stands in pieces with a checksum each.
 type coldTimes struct {
-	place int64
+	place int64 // of the piece with the first time
+	gone  int   // times of the piece that have gone
+	left  int
 	next  int64 // the first time
-	left  int32
 }
 
 const (
-	coldTimeBytes = 12
-	coldTimesMax  = 1 << 17 // of one list, which is sorted in memory
-	coldTimesRead = 340     // at once: about a page
+	coldTimeBytes  = 12
+	coldTimesMax   = 1 << 17 // of one list, which is sorted in memory
+	coldTimesPiece = 340     // of one piece: about a page
 )
 
 // time notes when entry i is due.
@@ -55,10 +58,15 @@ func (w *coldWriter) list(kind int) error {
 	if err := w.out(); err != nil { // blocks know their places already
 		return err
 	}
-	w.r.times[kind] = append(w.r.times[kind], coldTimes{place: w.at, next: list[0].at, left: int32(len(list))})
-	for _, t := range list {
-		w.pending = binary.LittleEndian.AppendUint64(w.pending, uint64(t.at))
-		w.pending = binary.LittleEndian.AppendUint32(w.pending, uint32(t.number))
+	w.r.times[kind] = append(w.r.times[kind], coldTimes{place: w.at, next: list[0].at, left: len(list)})
+	for rest := list; len(rest) > 0; {
+		n, from := min(len(rest), coldTimesPiece), len(w.pending)
+		for _, t := range rest[:n] {
+			w.pending = binary.LittleEndian.AppendUint64(w.pending, uint64(t.at))
+			w.pending = binary.LittleEndian.AppendUint32(w.pending, uint32(t.number))
+		}
+		w.pending = binary.LittleEndian.AppendUint32(w.pending, crc32.Checksum(w.pending[from:], castagnoli))
+		rest = rest[n:]
 	}
 	w.times[kind] = list[:0]
 	return w.out()
@@ -112,38 +120,43 @@ func (c *cold) nextDue(r *coldRun, kind int, w int64, n int) error {
 	for i := range r.times[kind] {
 		l := &r.times[kind][i]
 		for l.left > 0 && l.next <= w && len(c.numbers) < n {
-			k := min(int(l.left), coldTimesRead)
-			c.times = grow(c.times, k*coldTimeBytes)
-			if _, err := r.file.f.ReadAt(c.times, l.place); err != nil {
-				return fmt.Errorf("%s: read spilled state: %w", r.file.name, err)
-			}
-			if err := c.cutTimes(r, l, w, n); err != nil {
+			if err := c.readTimes(r, l); err != nil {
 				return err
 			}
+			c.cutTimes(r, l, w, n)
 		}
 	}
 	slices.Sort(c.numbers)
 	return nil
 }
 
-// cutTimes takes what is due from the start of a list, of which c.times was read.
-func (c *cold) cutTimes(r *coldRun, l *coldTimes, w int64, n int) error {
-	for b := c.times; len(b) > 0; b = b[coldTimeBytes:] {
+// readTimes reads the piece with the first time of a list into c.times.
+func (c *cold) readTimes(r *coldRun, l *coldTimes) error {
+	size := min(l.gone+l.left, coldTimesPiece) * coldTimeBytes
+	c.times = grow(c.times, size+4)
+	if _, err := r.file.f.ReadAt(c.times, l.place); err != nil {
+		return fmt.Errorf("%s: read spilled state: %w", r.file.name, err)
+	}
+	if crc32.Checksum(c.times[:size], castagnoli) != binary.LittleEndian.Uint32(c.times[size:]) {
+		return fmt.Errorf("%s: read spilled state: %w", r.file.name, errSpill)
+	}
+	c.times = c.times[:size]
+	return nil
+}
+
+// cutTimes takes what is due from the start of a list, of which c.times has a piece.
+func (c *cold) cutTimes(r *coldRun, l *coldTimes, w int64, n int) {
+	for b := c.times[l.gone*coldTimeBytes:]; len(b) > 0; b = b[coldTimeBytes:] {
 		l.next = int64(leUint64(b))
 		if l.next > w || len(c.numbers) == n {
-			return nil
+			return
 		}
-		number := int(binary.LittleEndian.Uint32(b[8:]))
-		if number >= r.all {
-			return fmt.Errorf("%s: read spilled state: %w", r.file.name, errSpill)
+		if number := int32(binary.LittleEndian.Uint32(b[8:])); !r.taken.Get(int(number)) {
+			c.numbers = append(c.numbers, number)
 		}
-		if !r.taken.Get(number) {
-			c.numbers = append(c.numbers, int32(number))
-		}
-		l.left--
-		l.place += coldTimeBytes
+		l.gone, l.left = l.gone+1, l.left-1
 	}
-	return nil
+	l.place, l.gone = l.place+coldTimesPiece*coldTimeBytes+4, 0
 }
 
 // takeNumbers takes the entries in c.numbers out.

@@ -3,6 +3,7 @@ package operator
 import (
 	"cmp"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -152,5 +153,36 @@ func TestColdRuns(t *testing.T) {
 	}
 	if m.c.close(); len(p.spills) > 0 {
 		t.Fatal("files are left open")
+	}
+}
+
+// TestColdDamage: what is damaged in a run is said, and never taken for state.
+func TestColdDamage(t *testing.T) {
+	p := &Plan{env: Env{TempDir: t.TempDir()}}
+	m := &coldModel{t: t, rng: rand.New(rand.NewPCG(1, 2)), c: newCold(&memory{p: p, name: "join"}), rows: map[string]kept{}}
+	defer m.c.close()
+	m.away()
+	r := m.c.runs[0]
+	all := func(*coldEntry) error { return nil }
+	var seen []bool
+	for _, place := range []int64{r.blocks[1].at + 40, r.times[byTime][0].place + 100} {
+		var b [1]byte
+		for range 2 { // damaged, and whole again
+			if _, err := r.file.f.ReadAt(b[:], place); err != nil {
+				t.Fatal(err)
+			}
+			b[0] ^= 4
+			if _, err := r.file.f.WriteAt(b[:], place); err != nil {
+				t.Fatal(err)
+			}
+			err := m.c.sweep(all)
+			if err == nil {
+				err = m.c.readTimes(r, &r.times[byTime][0])
+			}
+			seen = append(seen, errors.Is(err, errSpill))
+		}
+	}
+	if !slices.Equal(seen, []bool{true, false, true, false}) {
+		t.Fatalf("damage is seen: %v", seen)
 	}
 }
