@@ -301,6 +301,12 @@ class Maker:
         p = self.r.random()
         if p < 0.05:
             return self.exploded(self.stream("a", mark))
+        if p < 0.09 and mark:  # a watermark on what is computed
+            self.used.append("a") if "a" not in self.used else None
+            self.marks += 1
+            cols = {k: [c] for k, c in STREAMS["a"][1].items()} | {"time": ["wt"]}
+            how = self.pick("ts + INTERVAL 3 SECONDS", "date_trunc('SECOND', ts)", "coalesce(ts, TIMESTAMP '2024-01-01 00:00:20')")
+            return Rel(f"STREAM(a) WATERMARK {how} AS wt DELAY OF INTERVAL {self.pick(0, 5, 10)} SECONDS AS a", cols, "wt", True)
         if p < 0.6:
             return self.filtered(self.stream("a", mark))
         if p < 0.75:
@@ -380,7 +386,7 @@ class Maker:
         text = f"SELECT {self.show(rel)} FROM {rel.text}"
         if self.chance(0.15):
             text += f" WHERE {self.condition(rel)}"
-        return {"query": text, "output_mode": self.mode("append") if self.chance(0.95) else "update"}
+        return {"query": text, "output_mode": self.mode("append") if self.chance(0.9) else "update"}
 
     def q_join_window(self):
         left, right = self.stream("a"), self.stream("b")

@@ -64,9 +64,10 @@ func (t *keyBatch) prepare(l *keyLayout, keys []*column.Vector, rows []int32) {
 	n := len(rows)
 	t.hash = grow(t.hash, n)
 	if s := l.stride; s > 0 {
-		t.kw = grow(t.kw, n*s)
-		l.load(keys, rows, t.kw)
-		hashWords(t.kw, s, t.hash)
+		if t.kw = grow(t.kw, n*s); n > 0 {
+			l.load(keys, rows, t.kw)
+			hashWords(t.kw, s, t.hash)
+		}
 		return
 	}
 	t.kb, t.ke = t.kb[:0], append(t.ke[:0], 0)

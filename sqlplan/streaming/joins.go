@@ -48,7 +48,7 @@ func (c *checker) streamJoin(j *logical.Join, at diag.Span) {
 		}
 		return
 	}
-	if c.opts.Mode != logical.Append {
+	if c.opts.Mode != logical.Append && (c.opts.Mode != logical.Update || j.Type != logical.SemiJoin) {
 		c.fail(at, unsupported, "%s join between two streaming DataFrames/Datasets is not supported in %s output mode, only in Append output mode.", joinName(j.Type), c.opts.Mode)
 		return
 	}
