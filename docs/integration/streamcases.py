@@ -459,7 +459,21 @@ class Maker:
             return {"query": f"SELECT {self.show(rel, 3)} FROM {rel.text} LIMIT {self.r.randint(1, 6)}", "output_mode": "append"}
         return {"query": f"SELECT k, count(*) AS n, sum(v) AS s FROM {rel.text} GROUP BY k ORDER BY {self.pick('n DESC, k', 'k', 's NULLS LAST, k')} LIMIT {self.r.randint(1, 4)}", "output_mode": "complete", "ordered": True}
 
-    SHAPES = [("event", 26), ("plain", 12), ("chain", 10), ("dedup", 10), ("distinct", 4), ("join", 14), ("join_window", 4), ("join_then", 8),
+    def q_odd(self):
+        """A query of another shape within one more operator, in any mode."""
+        shape = self.pick("event", "plain", "chain", "join", "distinct", "join_window", "stateless", "aggregate_static", "dedup")
+        out = getattr(self, "q_" + shape)()
+        q = "then" if "then" in out else "query" if "dedup" not in out else None
+        if q is None:
+            q, out["then"] = "then", "SELECT * FROM STREAM(deduped)"
+        inner = out[q]
+        out[q] = self.pick(f"SELECT * FROM ({inner}) ORDER BY 1", f"SELECT * FROM ({inner}) LIMIT 2", f"SELECT DISTINCT * FROM ({inner})", f"SELECT count(*) AS n FROM ({inner})",
+                           f"SELECT * FROM ({inner}) LIMIT 3 OFFSET 1", f"SELECT *, 1 AS one FROM ({inner})", f"SELECT * FROM ({inner}) UNION ALL SELECT * FROM ({inner})", f"SELECT q.*, row_number() OVER (ORDER BY 1) AS n FROM ({inner}) AS q",
+                           f"SELECT * FROM ({inner}) EXCEPT SELECT * FROM ({inner})")
+        out["output_mode"] = self.pick("append", "update", "complete")
+        return out
+
+    SHAPES = [("odd", 5), ("event", 26), ("plain", 12), ("chain", 10), ("dedup", 10), ("distinct", 4), ("join", 14), ("join_window", 4), ("join_then", 8),
               ("three", 3), ("aggregates_joined", 3), ("aggregate_static", 3), ("aggregate_stream", 3), ("self_join", 3), ("stateless", 2), ("limit", 2)]
 
 
