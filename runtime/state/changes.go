@@ -22,9 +22,54 @@ type Operator struct {
 	groups [keyGroups]groupChanges
 }
 
+// groupChanges are records in blocks, of which the first used ones hold some.
 type groupChanges struct {
-	records []byte
-	n       int
+	blocks [][]byte
+	used   int
+	n      int
+	bytes  int
+}
+
+const (
+	firstBlock = 1 << 9
+	mostBlock  = 1 << 14
+	atBits     = 32 // of a place: offset in its block, the block above it
+)
+
+// room returns the block to which a record of up to n bytes is added.
+func (g *groupChanges) room(n int) *[]byte {
+	if k := g.used - 1; k >= 0 && cap(g.blocks[k])-len(g.blocks[k]) >= n {
+		return &g.blocks[k]
+	}
+	if g.used < len(g.blocks) && cap(g.blocks[g.used]) < n {
+		g.blocks = g.blocks[:g.used] // too small for this one
+	}
+	if g.used == len(g.blocks) {
+		size := firstBlock
+		if g.used > 0 {
+			size = min(2*cap(g.blocks[g.used-1]), mostBlock)
+		}
+		g.blocks = append(g.blocks, make([]byte, 0, max(size, n)))
+	}
+	g.used++
+	return &g.blocks[g.used-1]
+}
+
+// at returns the record at a place.
+func (g *groupChanges) at(place uint64) (record, key, value []byte) {
+	return cutRecord(g.blocks[place>>atBits][place&(1<<atBits-1):])
+}
+
+// reset forgets the records and keeps the memory for as many again.
+func (g *groupChanges) reset() {
+	if len(g.blocks) > 2*g.used+1 {
+		clear(g.blocks[g.used+1:])
+		g.blocks = g.blocks[:g.used+1]
+	}
+	for i := range g.blocks {
+		g.blocks[i] = g.blocks[i][:0]
+	}
+	g.used, g.n, g.bytes = 0, 0, 0
 }
 
 // Operator returns the changes of the operator with that id.
@@ -43,8 +88,11 @@ func (c *Changes) Operator(id string) *Operator {
 // copied.
 func (o *Operator) Add(key, value []byte) {
 	g := &o.groups[groupOf(key)]
-	g.records = appendRecord(g.records, key, value)
+	b := g.room(len(key) + len(value) + 1 + 2*binary.MaxVarintLen64)
+	before := len(*b)
+	*b = appendRecord(*b, key, value)
 	g.n++
+	g.bytes += len(*b) - before
 }
 
 // appendRecord appends a change as a file holds it.
@@ -104,7 +152,7 @@ func (c *Changes) Len() (n int) {
 func (c *Changes) Bytes() (n int) {
 	for _, o := range c.operators {
 		for i := range o.groups {
-			n += len(o.groups[i].records)
+			n += o.groups[i].bytes
 		}
 	}
 	return n
@@ -114,11 +162,7 @@ func (c *Changes) Bytes() (n int) {
 func (c *Changes) Reset() {
 	for _, o := range c.operators {
 		for i := range o.groups {
-			g := &o.groups[i]
-			if cap(g.records) > max(4*len(g.records), 1<<10) {
-				g.records = nil
-			}
-			g.records, g.n = g.records[:0], 0
+			o.groups[i].reset()
 		}
 	}
 	c.scopes = c.scopes[:0]
@@ -132,7 +176,7 @@ func (c *Changes) writeTo(w *Writer) {
 		for i := range o.groups {
 			if g := &o.groups[i]; g.n > 0 {
 				s.sort(g)
-				s.writeTo(w, o.id, g.records)
+				s.writeTo(w, o.id, g)
 			}
 		}
 	}
@@ -161,8 +205,8 @@ func (s *sorter) sort(g *groupChanges) {
 		}
 		if to-from > 1 && !whole {
 			slices.SortStableFunc(list[from:to], func(x, y ordinal) int {
-				_, a, _ := cutRecord(g.records[x.at:])
-				_, b, _ := cutRecord(g.records[y.at:])
+				_, a, _ := g.at(x.at)
+				_, b, _ := g.at(y.at)
 				return bytes.Compare(a, b)
 			})
 		}
@@ -171,11 +215,11 @@ func (s *sorter) sort(g *groupChanges) {
 }
 
 // writeTo writes the records that the sorter lists, of each key the last.
-func (s *sorter) writeTo(w *Writer, operator string, records []byte) {
+func (s *sorter) writeTo(w *Writer, operator string, g *groupChanges) {
 	for i, x := range s.list {
-		record, key, value := cutRecord(records[x.at:])
+		record, key, value := g.at(x.at)
 		if i+1 < len(s.list) && s.list[i+1].prefix == x.prefix {
-			if _, next, _ := cutRecord(records[s.list[i+1].at:]); bytes.Equal(next, key) {
+			if _, next, _ := g.at(s.list[i+1].at); bytes.Equal(next, key) {
 				continue
 			}
 		}
@@ -190,17 +234,19 @@ func (s *sorter) load(g *groupChanges) (whole bool) {
 	s.list = slices.Grow(s.list[:0], g.n)
 	var first, varying [2]uint64
 	size, more := -1, false
-	for at := 0; at < len(g.records); {
-		record, key, _ := cutRecord(g.records[at:])
-		x, y := startOf(key)
-		if size < 0 {
-			size, first = len(key), [2]uint64{x, y}
+	for k, block := range g.blocks[:g.used] {
+		for at := 0; at < len(block); {
+			record, key, _ := cutRecord(block[at:])
+			x, y := startOf(key)
+			if size < 0 {
+				size, first = len(key), [2]uint64{x, y}
+			}
+			more = more || len(key) > 16 || len(key) != size
+			varying[0] |= x ^ first[0]
+			varying[1] |= y ^ first[1]
+			s.list = append(s.list, ordinal{at: uint64(k)<<atBits | uint64(at)})
+			at += len(record)
 		}
-		more = more || len(key) > 16 || len(key) != size
-		varying[0] |= x ^ first[0]
-		varying[1] |= y ^ first[1]
-		s.list = append(s.list, ordinal{at: uint64(at)})
-		at += len(record)
 	}
 	var places [8]int // of the bytes of the prefix in the first 16
 	n := 0
@@ -216,7 +262,7 @@ func (s *sorter) load(g *groupChanges) (whole bool) {
 		n++
 	}
 	for i := range s.list {
-		_, key, _ := cutRecord(g.records[s.list[i].at:])
+		_, key, _ := g.at(s.list[i].at)
 		x, y := startOf(key)
 		p := uint64(0)
 		for _, at := range places[:n] {
