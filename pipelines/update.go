@@ -42,7 +42,10 @@ type RunOptions struct {
 	BatchRows int
 	// SpillEagerly makes keyed state leave memory without need, for tests.
 	SpillEagerly bool
-	Listener     event.Listener
+	// Beside is how many bytes of state an epoch changes at least to be committed
+	// beside the next one, for tests; see flow.Options.Beside.
+	Beside   int
+	Listener event.Listener
 	// Out receives what console sinks write.
 	Out io.Writer
 	// At is called at each border of every epoch; see flow.Options.At.

@@ -114,7 +114,7 @@ streaming_tables:
 			put(t, dir, fmt.Sprintf("landing/%03d.json", files), text.String())
 			done, files = done+n, files+1
 		}
-		o := pipelines.RunOptions{Lanes: 1 + r.IntN(4), BatchRows: 1 + r.IntN(9)}
+		o := pipelines.RunOptions{Lanes: 1 + r.IntN(4), BatchRows: 1 + r.IntN(9), Beside: 1}
 		switch r.IntN(5) {
 		case 0:
 			crashRun(t, dir, "changes", &bomb{n: 1 + r.IntN(70)}, o)

@@ -45,6 +45,7 @@ type order struct {
 	FullRefresh []string // with --cascade
 	Lanes, Rows int
 	Spill       bool // state leaves memory without need
+	Beside      int
 	// Point and Nth say at which border it kills itself; Wait makes it stand
 	// still there until its standard input ends instead.
 	Point string
@@ -76,7 +77,7 @@ func childMain(text string) int {
 		}
 		return syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	}
-	res, err := runIn(o.Dir, pipelines.RunOptions{Trigger: o.Trigger, FullRefresh: o.FullRefresh, Cascade: true, Lanes: o.Lanes, BatchRows: o.Rows, SpillEagerly: o.Spill, At: at})
+	res, err := runIn(o.Dir, pipelines.RunOptions{Trigger: o.Trigger, FullRefresh: o.FullRefresh, Cascade: true, Lanes: o.Lanes, BatchRows: o.Rows, SpillEagerly: o.Spill, Beside: o.Beside, At: at})
 	if err == nil {
 		err = failures(res)
 	}
@@ -174,6 +175,9 @@ func runStop(ctx, stop context.Context, dir string, o pipelines.RunOptions) (*pi
 	}
 	if o.Out == nil {
 		o.Out = io.Discard
+	}
+	if os.Getenv("PIPELINES_BESIDE") != "" { // every epoch with state is committed beside the next
+		o.Beside = 1
 	}
 	if at := o.At; at != nil { // flows run side by side; a test counts points without a lock
 		var mu sync.Mutex

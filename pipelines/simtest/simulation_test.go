@@ -21,6 +21,7 @@ import (
 type world struct {
 	t       *testing.T
 	r       *rand.Rand
+	besides *rand.Rand // which runs commit epochs beside the next
 	dir     string
 	sources [][]simRow // all rows of each source so far
 	limits  []string   // options of each source
@@ -61,7 +62,7 @@ type simView struct {
 }
 
 func newWorld(t *testing.T, seed uint64) *world {
-	w := &world{t: t, r: rand.New(rand.NewPCG(seed, 7)), dir: folder(t)}
+	w := &world{t: t, r: rand.New(rand.NewPCG(seed, 7)), besides: rand.New(rand.NewPCG(seed, 8)), dir: folder(t)}
 	for range 1 + w.r.IntN(2) {
 		w.sources = append(w.sources, nil)
 		w.limits = append(w.limits, []string{"", `maxFilesPerTrigger: "1"`, `maxFilesPerTrigger: "2", latestFirst: "true"`, `maxBytesPerTrigger: "300"`}[w.r.IntN(4)])
@@ -283,11 +284,11 @@ func (w *world) round(n int) {
 	for range w.r.IntN(4) {
 		w.arrive()
 	}
-	o := pipelines.RunOptions{Trigger: []string{"", "available_now", "triggered"}[w.r.IntN(3)], Lanes: 1 + w.r.IntN(4), BatchRows: 1 + w.r.IntN(40)}
+	o := pipelines.RunOptions{Trigger: []string{"", "available_now", "triggered"}[w.r.IntN(3)], Lanes: 1 + w.r.IntN(4), BatchRows: 1 + w.r.IntN(40), Beside: w.besides.IntN(2)}
 	if n > 0 && w.r.IntN(4) == 0 {
 		o.FullRefresh, o.Cascade = []string{w.tables[w.r.IntN(len(w.tables))].name}, true
 	}
-	what := fmt.Sprintf("round %d trigger %q lanes %d batch %d refresh %v", n, o.Trigger, o.Lanes, o.BatchRows, o.FullRefresh)
+	what := fmt.Sprintf("round %d trigger %q lanes %d batch %d beside %d refresh %v", n, o.Trigger, o.Lanes, o.BatchRows, o.Beside, o.FullRefresh)
 	switch w.r.IntN(5) {
 	case 0: // a crash that this process survives
 		b := &bomb{n: 1 + w.r.IntN(60)}
@@ -296,7 +297,7 @@ func (w *world) round(n int) {
 		w.log = append(w.log, what)
 		w.checkPart(what)
 	case 1: // a kill
-		x := order{Dir: w.dir, Trigger: o.Trigger, FullRefresh: o.FullRefresh, Lanes: o.Lanes, Rows: o.BatchRows, Point: borders[w.r.IntN(len(borders))].point, Nth: 1 + w.r.IntN(3)}
+		x := order{Dir: w.dir, Trigger: o.Trigger, FullRefresh: o.FullRefresh, Lanes: o.Lanes, Rows: o.BatchRows, Beside: o.Beside, Point: borders[w.r.IntN(len(borders))].point, Nth: 1 + w.r.IntN(3)}
 		what += fmt.Sprintf(" kill at %s %d", x.Point, x.Nth)
 		w.log = append(w.log, what)
 		if child(w.t, x) || o.FullRefresh != nil {

@@ -304,8 +304,8 @@ func (w *stateWorld) round() {
 	for range w.r.IntN(5) {
 		w.some()
 	}
-	o := pipelines.RunOptions{Lanes: 1 + w.r.IntN(4), BatchRows: 1 + w.r.IntN(12), SpillEagerly: w.spills.IntN(2) == 0}
-	what := fmt.Sprintf("lanes %d batch %d spill %v", o.Lanes, o.BatchRows, o.SpillEagerly)
+	o := pipelines.RunOptions{Lanes: 1 + w.r.IntN(4), BatchRows: 1 + w.r.IntN(12), SpillEagerly: w.spills.IntN(2) == 0, Beside: w.spills.IntN(2)}
+	what := fmt.Sprintf("lanes %d batch %d spill %v beside %d", o.Lanes, o.BatchRows, o.SpillEagerly, o.Beside)
 	switch w.r.IntN(6) {
 	case 0, 1:
 		b := &bomb{n: 1 + w.r.IntN(40)}
@@ -313,7 +313,7 @@ func (w *stateWorld) round() {
 		what += " crash at " + b.point
 		w.follow(what, b.point == "")
 	case 2:
-		x := order{Dir: w.dir, Lanes: o.Lanes, Rows: o.BatchRows, Spill: o.SpillEagerly, Point: borders[w.r.IntN(len(borders))].point, Nth: 1 + w.r.IntN(3)}
+		x := order{Dir: w.dir, Lanes: o.Lanes, Rows: o.BatchRows, Spill: o.SpillEagerly, Beside: o.Beside, Point: borders[w.r.IntN(len(borders))].point, Nth: 1 + w.r.IntN(3)}
 		what += fmt.Sprintf(" kill at %s %d", x.Point, x.Nth)
 		w.follow(what, !child(w.t, x))
 	case 3:

@@ -173,9 +173,41 @@ func (e *Execution) runNext(ctx context.Context, in checkpoint.Intent, ledgers m
 	if e.state.changed() < e.besideBytes() {
 		return e.finish(ctx, r)
 	}
-	e.closing = &errgroup.Group{}
-	e.closing.Go(func() error { return e.finish(ctx, r) })
+	c := &closing{failed: make(chan struct{})}
+	c.Go(func() error {
+		err := e.finish(ctx, r)
+		if err != nil {
+			close(c.failed)
+		}
+		return err
+	})
+	e.closing = c
 	return nil
+}
+
+// closing is the commit of an epoch beside the next one.
+type closing struct {
+	errgroup.Group
+	failed chan struct{} // closed when it fails
+}
+
+// wait waits, after an epoch, for the time to plan the next, and no longer when
+// the commit that is under way fails: a trigger may be hours away.
+func (e *Execution) wait(stop context.Context) bool {
+	c := e.closing
+	if c == nil {
+		return e.o.Wait(stop, false, 0)
+	}
+	within, cancel := context.WithCancel(stop)
+	defer cancel()
+	go func() {
+		select {
+		case <-c.failed:
+			cancel()
+		case <-within.Done():
+		}
+	}()
+	return e.o.Wait(within, false, 0)
 }
 
 func (e *Execution) besideBytes() int {

@@ -26,6 +26,7 @@ type maxima struct {
 	t      *testing.T
 	dir    string
 	beside int
+	wait   func(stop context.Context) // between epochs; nil: they follow each other
 }
 
 const (
@@ -47,8 +48,13 @@ func (m *maxima) run(at func(string) error) error {
 	defer db.Close() //nolint:errcheck // test
 	scan, pool := (&rig{}).scan(), column.NewPool()
 	gen := generate.New(generate.Options{Schema: testSchema, Rows: maximaKeys * maximaEpochs, RowsPerEpoch: maximaKeys, Step: 1000, Partitions: 3})
+	trigger := AvailableNow
+	if m.wait != nil {
+		trigger = Continuous
+	}
 	e, err := New(Options{
-		Dataset: "t", Flow: "f", Mode: logical.Update, Beside: m.beside,
+		Dataset: "t", Flow: "f", Mode: logical.Update, Beside: m.beside, Trigger: trigger,
+		Wait: func(stop context.Context, _ bool, _ time.Duration) bool { m.wait(stop); return stop.Err() == nil },
 		Plan: &logical.Aggregate{
 			Input: scan, Groups: []logical.Alias{optest.Named(10, "key", optest.Call("%", scan.Columns[0].Ref(), optest.Int(maximaKeys)))},
 			Aggs:  []logical.AggCall{greatest(m.t, 11, scan.Columns[1]), optest.Count(12), optest.Sum(13, scan.Columns[0].Ref())},
@@ -114,6 +120,30 @@ func TestCutBeside(t *testing.T) {
 		if got := m.stored(); !maps.Equal(got, want) {
 			t.Fatalf("crash %d: the state of %d keys differs from that of %d", n, len(got), len(want))
 		}
+	}
+}
+
+// TestCommitFailsInWait: a commit that fails while the flow waits for its trigger
+// ends the wait.
+func TestCommitFailsInWait(t *testing.T) {
+	waits := make(chan struct{}, 1)
+	m := &maxima{t: t, dir: t.TempDir(), beside: 1, wait: func(stop context.Context) {
+		waits <- struct{}{}
+		select {
+		case <-stop.Done():
+		case <-time.After(time.Minute):
+			t.Error("it waited for its trigger")
+		}
+	}}
+	err := m.run(func(point string) error {
+		if point == StageAfter {
+			<-waits
+			return errCrash
+		}
+		return nil
+	})
+	if !errors.Is(err, errCrash) {
+		t.Fatal(err)
 	}
 }
 

@@ -7,8 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"pipelines/runtime/budget"
 	"pipelines/runtime/checkpoint"
 	"pipelines/runtime/connector"
@@ -64,7 +62,8 @@ type Options struct {
 	// within, if not 0, is when something is due though nothing arrives.
 	Wait func(stop context.Context, idle bool, within time.Duration) bool
 	// Beside is how many bytes of state an epoch has to change for it to be
-	// committed beside the reading of the next; 0 is a megabyte.
+	// committed beside the reading of the next; 0 is a megabyte. With 1 operators
+	// leave what can be left for then in small steps too.
 	Beside int
 	// At is called at each border of the epoch with its name (see Points); an
 	// error there ends the run as a crash would. It must be safe for concurrent
@@ -117,8 +116,8 @@ type Execution struct {
 	epoch   int64 // next epoch
 	marked  int64 // newest epoch whose mark is durable
 	now     *running
-	closing *errgroup.Group // the commit of the epoch before, nil for none
-	output  atomic.Int64    // rows handed to the sink in the running epoch
+	closing *closing     // the commit of the epoch before, nil for none
+	output  atomic.Int64 // rows handed to the sink in the running epoch
 	sum     Summary
 }
 
@@ -133,7 +132,7 @@ var ErrBehind = errors.New("the table is behind its checkpoint")
 func New(o Options) (*Execution, error) {
 	e := &Execution{o: o, offsets: map[string]stream.Offset{}, marked: -1}
 	env := operator.Env{
-		Pool: o.Pool, Session: o.Session, Lanes: o.Lanes, Budget: o.Budget, TempDir: o.TempDir, Parallel: parallel,
+		Pool: o.Pool, Session: o.Session, Lanes: o.Lanes, Budget: o.Budget, TempDir: o.TempDir, Parallel: parallel, Eager: o.Beside == 1,
 		Output: func(lane int, b *column.Batch) error {
 			e.output.Add(int64(b.Rows()))
 			return e.now.write(lane, b)
@@ -209,7 +208,7 @@ func (e *Execution) epochs(ctx, stop context.Context) error {
 		if e.o.Trigger == Once && !e.marks.pending(e.o.Now().UnixMicro()) {
 			break
 		}
-		if e.o.Trigger == Continuous && !e.o.Wait(stop, false, 0) {
+		if e.o.Trigger == Continuous && !e.wait(stop) {
 			break
 		}
 	}

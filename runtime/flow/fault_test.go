@@ -16,6 +16,7 @@ func TestStoreFaults(t *testing.T) {
 	for _, rule := range []string{"* nth %d : error retryable", "* nth %d : error permanent", "* nth %d : after retryable", "* nth %d : after permanent", "* nth %d : full", "get,read,write nth %d : torn 2"} {
 		for n := 1; ; n++ {
 			r := newRig(t, 150)
+			r.dedup, r.beside = n%2 == 0, n%2 == 0
 			inner := memory.New(memory.Options{})
 			script := fault.MustParse(fmt.Sprintf(rule, n))
 			r.store = fault.New(inner, script)

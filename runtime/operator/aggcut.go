@@ -108,7 +108,7 @@ func (s *aggState) drained() {
 // drain hands that out; it may run beside the pushes of the next step, which
 // waits for it before its end.
 func (x *exchange) Cut(put Put) (keys int, drain func(), err error) {
-	if x.rows.Load() < wideEnd {
+	if x.rows.Load() < wideEnd && !x.p.env.Eager {
 		return 0, nil, x.Changes(put)
 	}
 	left := make([]int, len(x.shares))

@@ -153,7 +153,7 @@ func (s *aggState) touch(groups []int32, vecs []*column.Vector, rows []int32) {
 
 // note tells the log which groups the step has touched so far.
 func (s *aggState) note() {
-	if s.logged == 0 && len(s.touched) >= manyTouched && len(s.touched) >= len(s.marked) {
+	if s.logged == 0 && s.many() {
 		s.log.touchAll(s.marked)
 	} else {
 		for _, g := range s.touched[s.logged:] {
@@ -191,9 +191,14 @@ func (s *aggState) mark(g int32) {
 // manyTouched groups come out in their order, in which they lie in memory.
 const manyTouched = 1 << 15
 
+// many says whether the step has touched many groups.
+func (s *aggState) many() bool {
+	return len(s.touched) >= len(s.marked) && (len(s.touched) >= manyTouched || s.a.p.env.Eager)
+}
+
 // sortTouched puts the groups of the step in order if they are many.
 func (s *aggState) sortTouched() {
-	if len(s.touched) < manyTouched || len(s.touched) < len(s.marked) {
+	if !s.many() {
 		return
 	}
 	s.touched = s.touched[:0]

@@ -37,6 +37,8 @@ type Env struct {
 	Parallel func(n int, f func(i int) error) error
 	// Check weaves checks between the operators (tests).
 	Check bool
+	// Eager has small steps leave what they changed for later too (tests).
+	Eager bool
 }
 
 // ScanInput is one leaf of the plan that the flow feeds. Scans of one relation
