@@ -9,9 +9,22 @@ import (
 	"pipelines/tables/schema"
 )
 
-// canFreeze says whether groups may leave memory.
+// canFreeze says whether groups may leave memory. The only group of an aggregate
+// without keys does for its sets.
 func (s *aggState) canFreeze() bool {
-	return s.a.nkeys > 0 && s.a.table.live() > 0 && !s.idle.unknown
+	return (s.a.nkeys > 0 || s.distinct) && s.a.table.live() > 0 && !s.idle.unknown
+}
+
+// global makes the only group of an aggregate without keys, or brings it back.
+func (s *aggState) global() error {
+	if _, err := s.cold.back(&s.backing, nil, []int32{0}); err != nil {
+		return err
+	}
+	s.a.ensureGlobal()
+	s.alive, s.marked = s.alive.Grow(1), s.marked.Grow(1)
+	s.alive.Set(0)
+	s.mark(0)
+	return nil
 }
 
 func (s *aggState) bytes() int64 { return s.loose() + s.cold.bytes() + s.values.bytes() }

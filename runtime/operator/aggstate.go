@@ -213,10 +213,9 @@ func (s *aggState) end() error {
 	s.drained()
 	a := s.a
 	if a.nkeys == 0 {
-		a.ensureGlobal()
-		s.alive, s.marked = s.alive.Grow(1), s.marked.Grow(1)
-		s.alive.Set(0)
-		s.mark(0)
+		if err := s.global(); err != nil {
+			return err
+		}
 	}
 	s.note()
 	s.counts.Updated = int64(len(s.touched) + s.cold.touched())

@@ -41,8 +41,18 @@ func coldPlans() map[string]func() logical.Node {
 		"updated keys with a ttl":     func() logical.Node { return coldKeys(logical.Update, 25*sec, false) },
 		"updated sets":                func() logical.Node { return coldKeys(logical.Update, 0, true) },
 		"updated sets with a ttl":     func() logical.Node { return coldKeys(logical.Update, 25*sec, true) },
-		"all keys":                    func() logical.Node { return coldKeys(logical.Complete, 0, false) },
-		"all sets":                    func() logical.Node { return coldKeys(logical.Complete, 0, true) },
+		"one set": func() logical.Node {
+			a := coldKeys(logical.Update, 0, true).(*logical.Aggregate)
+			a.Groups = nil
+			return a
+		},
+		"one set, complete": func() logical.Node {
+			a := coldKeys(logical.Complete, 0, true).(*logical.Aggregate)
+			a.Groups = nil
+			return a
+		},
+		"all keys": func() logical.Node { return coldKeys(logical.Complete, 0, false) },
+		"all sets": func() logical.Node { return coldKeys(logical.Complete, 0, true) },
 		"windows of sets": func() logical.Node {
 			a := coldWindows(1, logical.Append, 0)
 			d := optest.Count(26, a.Input.(*logical.TimeWindow).Input.Output()[2].Ref())
