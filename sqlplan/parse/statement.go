@@ -361,6 +361,9 @@ func (p *parser) declare() ast.Statement {
 	if p.isAny("VARIABLE", "VAR") && (p.at(1).kind == word || p.at(1).kind == quoted) {
 		p.i++
 	}
+	if p.isWords("IF", "NOT", "EXISTS") {
+		p.fail("a variable is declared anew by DECLARE OR REPLACE")
+	}
 	s.Names = list(p, p.name)
 	if !p.ended() && !p.isWords("DEFAULT") && !p.isOp("=") {
 		ty := p.dataType()
