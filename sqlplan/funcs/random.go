@@ -11,8 +11,8 @@ import (
 // that runs again gives the same values.
 type generator struct{ state uint64 }
 
-func newGenerator(c *Ctx, seed int64, i int) *generator {
-	g := &generator{uint64(c.Seed)*0x9E3779B97F4A7C15 ^ uint64(seed)}
+func newGenerator(c *Ctx, seed int64, i int) generator {
+	g := generator{uint64(c.Seed)*0x9E3779B97F4A7C15 ^ uint64(seed)}
 	g.next()
 	g.state ^= uint64(c.Row+int64(i)) * 0xD1B54A32D192ED03
 	return g
@@ -141,7 +141,13 @@ func seededOf[R any](c *Ctx, seed int64, start func(seed int64) R) R {
 // gives the same.
 func (s randomSeed) each(c *Ctx, rows func(f func(i int)), f func(i int, r *javaRandom)) {
 	if !s.given {
-		rows(func(i int) { f(i, xorShift(int64(newGenerator(c, 0, i).next()))) })
+		r := &javaRandom{}
+		rows(func(i int) {
+			g := newGenerator(c, 0, i)
+			r.state = g.next() | 1
+			f(i, r)
+			r.saved = false
+		})
 		return
 	}
 	r := seededOf(c, s.value, xorShift)
