@@ -333,6 +333,9 @@ func (g *generator) cond(s source, depth int) scalar {
 			return g.inQuery(s)
 		}
 	case 6:
+		if !g.failing && g.r.IntN(3) == 0 { // it computes what rows may not ask for
+			return g.nested(s)
+		}
 		return g.exists(s)
 	}
 	return compare(ops[g.r.IntN(len(ops))], g.number(s, 1), g.number(s, 1))
@@ -386,6 +389,41 @@ func (g *generator) exists(s source) scalar {
 			}
 		}
 		return n > 1
+	}}
+}
+
+// nested is a subquery with NOT IN inside, whose query or left side reads the
+// outer row.
+func (g *generator) nested(s source) scalar {
+	x, in, list := g.intColumn(s), g.table("w"), g.table("v")
+	if g.r.IntN(2) == 0 {
+		return scalar{"((SELECT count(*) FROM " + in.sql + " WHERE w.x NOT IN (SELECT max(v.x) FROM " + list.sql + " WHERE " + x.sql + " IS NULL)) > 0)", func(t tuple) any {
+			most := any(nil)
+			for _, r := range list.rows {
+				if x.eval(t) == nil && r[0] != nil && (most == nil || r[0].(int64) > most.(int64)) {
+					most = r[0]
+				}
+			}
+			for _, r := range in.rows {
+				if r[0] != nil && most != nil && r[0] != most {
+					return true
+				}
+			}
+			return false
+		}}
+	}
+	return scalar{"((SELECT count(*) FROM " + in.sql + " WHERE " + x.sql + " NOT IN (SELECT v.x FROM " + list.sql + " WHERE v.x > w.x)) > 0)", func(t tuple) any {
+		for _, r := range in.rows {
+			free := true
+			for _, l := range list.rows {
+				above := r[0] != nil && l[0] != nil && l[0].(int64) > r[0].(int64)
+				free = free && !(above && (x.eval(t) == nil || x.eval(t) == l[0]))
+			}
+			if free {
+				return true
+			}
+		}
+		return false
 	}}
 }
 

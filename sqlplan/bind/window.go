@@ -17,6 +17,10 @@ func (b *Binder) over(e *ast.Call, name string, v *env) (bound, bool) {
 		b.fail(e.Span, "_LEGACY_ERROR_TEMP_1031", "It is not allowed to use a window function inside an aggregate function. Please use the inner window function in a sub-query.")
 		return bound{}, false
 	}
+	if !v.win && v.clause == "JOIN" {
+		b.fail(e.Span, "UNSUPPORTED_EXPR_FOR_OPERATOR", "A query operator contains one or more unsupported expressions: a join condition takes no window functions.")
+		return bound{}, false
+	}
 	if !v.win {
 		b.fail(e.Span, "WINDOW_FUNCTION_NOT_ALLOWED_IN_CLAUSE", "It is not allowed to use window functions inside the %s clause.", v.clause)
 		return bound{}, false
