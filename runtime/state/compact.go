@@ -6,7 +6,8 @@ package state
 // A file is merged with the newer ones when it is not larger than they are
 // together: sizes halve along the chain at least but for the newest few, so a
 // chain has a logarithmic number of files and a byte is written again a
-// logarithmic number of times.
+// logarithmic number of times. Large files wait until there are many (minLarge):
+// that is cheaper than the reading of some more at a restart.
 func Compaction(chain []Ref) (from int, ok bool) {
 	size := int64(0)
 	from = len(chain)
