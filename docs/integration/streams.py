@@ -157,6 +157,8 @@ RULES = [
     ("what a session without a gap drops is not dropped below a join", "rows",
      lambda case, *_: "JOIN STREAM" in case["query"] and re.search(r"session_window\([^']*(CASE|make_interval)", case["query"])),
     ("which rows LIMIT takes is not defined", "errors", lambda case, *_: re.search(r"\) LIMIT ", case["query"] + case.get("then", ""))),
+    ("Spark infers nothing from a stream without new rows in the batch", "rows",
+     lambda case, *_: "JOIN" in case["query"] and any(len(b.get("in") or {}) < len(case["inputs"]) for b in io.steps(case))),
     ("Spark makes one aggregation of two", "rows",
      lambda case, theirs, got: operators(theirs) < operators(got)),
     ("DESIGN 11: the watermarks of the nodes outlive a restart", "nothing",
