@@ -9,6 +9,8 @@
 // Invariants: after each rule the plan gives the same columns (names, types,
 // ids); a rule that breaks this is a bug and panics. No rule evaluates an
 // expression that can fail (logical.CanFail) on rows it was guarded from, and
-// none repeats or moves a volatile one. Ids, watermarks and state of streaming
+// none repeats or moves a volatile one. What gets below a watermark or a join of
+// streams is what Spark's optimiser would put there (streams.go): it decides how
+// the watermark moves. Ids, watermarks and state of streaming
 // operators, fixed by sqlplan/streaming, stay as they are.
 package rewrite
