@@ -157,6 +157,8 @@ RULES = [
     ("what a session without a gap drops is not dropped below a join", "rows",
      lambda case, *_: "JOIN STREAM" in case["query"] and re.search(r"session_window\([^']*(CASE|make_interval)", case["query"])),
     ("which rows LIMIT takes is not defined", "errors", lambda case, *_: re.search(r"\) LIMIT ", case["query"] + case.get("then", ""))),
+    ("a number of one side above a constant is a bound for Spark, at which no row ever goes or comes out", "nothing",
+     lambda case, *_: re.search(r"(LEFT|FULL) (SEMI )?JOIN .* ON .*a\.v > 1", case["query"])),
     ("Spark infers nothing from a stream without new rows in the batch", "rows",
      lambda case, *_: "JOIN" in case["query"] and any(len(b.get("in") or {}) < len(case["inputs"]) for b in io.steps(case))),
     ("Spark makes one aggregation of two", "rows",

@@ -124,7 +124,9 @@ func conjuncts(e logical.Expr) []logical.Expr { return logical.Conjuncts(e) }
 // milli is Spark's step for inclusive bounds: watermarks count milliseconds.
 const milli = 1000
 
-// applyRange takes a comparison l OP r + c of one time of each side.
+// applyRange takes a comparison l OP r + c of one time of each side. Spark takes
+// that of a number of one side with a constant, too, and keeps the rows of that
+// side for ever: its outer rows never come out. Ours go by the times alone.
 func applyRange(t *logical.TimeBounds, e logical.Expr, left, right []logical.Attr) {
 	call, ok := e.(*logical.Call)
 	if !ok || len(call.Args) != 2 || call.Fn.Fn == nil {
