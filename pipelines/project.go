@@ -62,7 +62,9 @@ type Project struct {
 // Load reads and checks a project. The project is nil when its document cannot
 // be read at all; it can be run only if the list has no errors.
 func Load(ctx context.Context, o LoadOptions) (*Project, diag.List, error) {
-	sp, list, err := spec.Load(o.Path, spec.Options{Parameters: o.Parameters, SourceFormats: sourceFormats(), SinkFormats: sinkFormats()})
+	sp, list, err := spec.Load(o.Path, spec.Options{
+		Parameters: o.Parameters, SourceFormats: sourceFormats(), SinkFormats: sinkFormats(), Settings: slices.Collect(maps.Keys(sqlplan.Defaults())),
+	})
 	if err != nil || sp == nil {
 		return nil, list, err
 	}

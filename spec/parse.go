@@ -21,6 +21,9 @@ type Options struct {
 	// means what this program ships.
 	SourceFormats []Format
 	SinkFormats   []Format
+	// Settings names the configuration keys that SQL knows, beside those that
+	// are listed here.
+	Settings []string
 }
 
 // Format is a format or connector that a caller offers.
@@ -81,7 +84,7 @@ func (b *builder) finish() diag.List {
 
 // walker returns a walker for one file of the project.
 func (b *builder) walker(file *diag.File) *walker {
-	w := &walker{file: file, form: b.p.Form, conf: b.conf, formats: map[*object][]string{}, pathless: pathless}
+	w := &walker{file: file, form: b.p.Form, conf: b.conf, formats: map[*object][]string{}, pathless: pathless, confKnown: b.opts.Settings}
 	if b.opts.SourceFormats != nil {
 		w.pathless = map[string]bool{}
 	}

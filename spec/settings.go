@@ -151,7 +151,7 @@ var (
 func (w *walker) checkConfiguration(list []Setting) {
 	for _, s := range list {
 		low := strings.ToLower(s.Key.Value)
-		if !strings.HasPrefix(low, "spark.sql.") && !strings.HasPrefix(low, "pipelines.") || knownConfiguration(s.Key.Value) {
+		if !strings.HasPrefix(low, "spark.sql.") && !strings.HasPrefix(low, "pipelines.") || knownConfiguration(s.Key.Value) || slices.Contains(w.confKnown, s.Key.Value) {
 			continue
 		}
 		d := w.errorf(s.Key.Span, "UNKNOWN_CONFIGURATION_KEY", "the configuration key %q has no effect here", s.Key.Value).Warn()

@@ -20,6 +20,7 @@ type walker struct {
 	confPairs []pair
 	formats   map[*object][]string // what the caller can read and write
 	pathless  map[string]bool      // sources that read no files
+	confKnown []string             // further configuration keys that mean something
 	verbatim  bool                 // ${key} is text
 }
 

@@ -192,7 +192,7 @@ func (r *run) setConf(key, value string) *Failure {
 		if delete(r.conf, key); had {
 			r.conf[key] = old
 		}
-		return failure(err, r.text)
+		return r.refused(err)
 	}
 	return nil
 }
