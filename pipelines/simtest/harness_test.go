@@ -176,7 +176,9 @@ func runStop(ctx, stop context.Context, dir string, o pipelines.RunOptions) (*pi
 	if o.Out == nil {
 		o.Out = io.Discard
 	}
-	if os.Getenv("PIPELINES_BESIDE") != "" { // every epoch with state is committed beside the next
+	if os.Getenv("PIPELINES_BESIDE") == "0" {
+		o.Beside = 0
+	} else if os.Getenv("PIPELINES_BESIDE") != "" { // every epoch with state is committed beside the next
 		o.Beside = 1
 	}
 	if at := o.At; at != nil { // flows run side by side; a test counts points without a lock

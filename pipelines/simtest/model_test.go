@@ -98,6 +98,7 @@ type mnode struct {
 	source int
 	delay  int64
 	most   int64 // greatest event time so far
+	keyed  bool  // a join drops rows without a key already below the watermark
 }
 
 func (n *mnode) each(f func(*mnode)) {
@@ -107,11 +108,21 @@ func (n *mnode) each(f func(*mnode)) {
 	f(n)
 }
 
+// keys notes where joins leave out rows whose key is NULL before the watermark
+// sees them: on the sides whose rows need a partner.
+func (n *mnode) keys(keyed bool) {
+	n.keyed = keyed
+	j, ok := n.op.(*mjoin)
+	for i, x := range n.in {
+		x.keys(keyed && (i == 0 || !ok) || ok && j.kind != "FULL" && j.kind != []string{"LEFT", "RIGHT"}[i])
+	}
+}
+
 // step runs the epoch below and in n.
 func (n *mnode) step(e *mepoch) (rows []mrow, late, evict int64) {
 	if n.op == nil {
 		for _, r := range e.rows[n.source] {
-			if ms := r.ts.n - r.ts.n%1000; r.ts.set && ms > n.most {
+			if ms := r.ts.n - r.ts.n%1000; r.ts.set && ms > n.most && (r.k != "" || !n.keyed) {
 				n.most = ms
 			}
 		}

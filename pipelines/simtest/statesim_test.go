@@ -61,6 +61,7 @@ func newStateWorld(t *testing.T, seed uint64) *stateWorld {
 		w.root = w.over(&mwindow{size: 10 * second, slide: []int64{5, 10}[w.r.IntN(2)] * second, update: true, distinct: w.r.IntN(2) == 0}, w.source())
 	}
 	w.table.keys = w.keys
+	w.root.keys(false)
 	w.root.each(func(n *mnode) {
 		if n.op == nil && !slices.Contains(w.used, n.source) {
 			w.used = append(w.used, n.source)
