@@ -87,7 +87,7 @@ var mathFunctions = []*Function{
 	mathNull("log1p", "log(1 + expr); NULL at or below -1.", func(x float64) bool { return x > -1 || x != x }, math.Log1p).example("SELECT log1p(0)", "0.0"),
 	math2("atan2", "atan2(exprY, exprX)", "Angle of a point.", func(y, x float64) float64 { return math.Atan2(y+0, x+0) }).example("SELECT atan2(0, 1)", "0.0"),
 	math2("hypot", "hypot(expr1, expr2)", "sqrt(expr1² + expr2²).", math.Hypot).example("SELECT hypot(3, 4)", "5.0"),
-	math2("pow", "pow(base, exponent)", "base to the power of exponent.", math.Pow).alias("power").example("SELECT pow(2, 3)", "8.0"),
+	math2("pow", "pow(base, exponent)", "base to the power of exponent.", power).alias("power").example("SELECT pow(2, 3)", "8.0"),
 	constantMath("pi", "The number pi.", math.Pi).example("SELECT pi()", "3.141592653589793"),
 	constantMath("e", "Euler's number.", math.E).example("SELECT e()", "2.718281828459045"),
 	custom("log", "math", "log([base, ]expr)", "Logarithm; NULL for arguments at or below zero.", bindLog).example("SELECT log(2, 8)", "3.0"),
@@ -457,4 +457,14 @@ func negateCalendar(c *Ctx, args []*vector, out *vector) {
 			}
 		}
 	}
+}
+
+// power is base to the power of exponent as Java has it: NaN, where IEEE 754
+// says 1, for the base 1 and an exponent that is NaN, and for the bases 1 and
+// -1 and an infinite exponent.
+func power(base, exponent float64) float64 {
+	if exponent != exponent || math.IsInf(exponent, 0) && math.Abs(base) == 1 {
+		return math.NaN()
+	}
+	return math.Pow(base, exponent)
 }
