@@ -167,11 +167,9 @@ func (p *parser) viewClauses(v *ast.CreateView) {
 		start := p.start()
 		switch {
 		case p.accept("COMMENT"):
-			p.duplicate(v.Comment != nil, "COMMENT", start)
-			v.Comment = p.stringLit()
+			p.stringClause(&v.Comment, "COMMENT", start)
 		case p.accept("TBLPROPERTIES"):
-			p.duplicate(v.Properties != nil, "TBLPROPERTIES", start)
-			v.Properties = p.properties()
+			p.propertiesClause(&v.Properties, "TBLPROPERTIES", start)
 		case p.accept("WITH", "SCHEMA"):
 			if p.accept("TYPE") {
 				p.expect("EVOLUTION")
@@ -194,6 +192,18 @@ func (p *parser) duplicate(seen bool, what string, start int) {
 	if seen {
 		p.failCode(p.since(start), "DUPLICATE_CLAUSES", "Found duplicate clauses: "+what+". Please, remove one of them.")
 	}
+}
+
+// stringClause reads the string of a clause that may come once.
+func (p *parser) stringClause(into **ast.StringLit, what string, start int) {
+	p.duplicate(*into != nil, what, start)
+	*into = p.stringLit()
+}
+
+// propertiesClause reads the properties of a clause that may come once.
+func (p *parser) propertiesClause(into *[]ast.Property, what string, start int) {
+	p.duplicate(*into != nil, what, start)
+	*into = p.properties()
 }
 
 // createTable reads CREATE TABLE and REPLACE TABLE of the shell.
@@ -257,17 +267,13 @@ func (p *parser) tableSpec(s *ast.TableSpec) {
 				s.ClusterBy = parenList(p, p.name)
 			}
 		case p.accept("COMMENT"):
-			p.duplicate(s.Comment != nil, "COMMENT", start)
-			s.Comment = p.stringLit()
+			p.stringClause(&s.Comment, "COMMENT", start)
 		case p.accept("TBLPROPERTIES"):
-			p.duplicate(s.Properties != nil, "TBLPROPERTIES", start)
-			s.Properties = p.properties()
+			p.propertiesClause(&s.Properties, "TBLPROPERTIES", start)
 		case p.accept("OPTIONS"):
-			p.duplicate(s.Options != nil, "OPTIONS", start)
-			s.Options = p.properties()
+			p.propertiesClause(&s.Options, "OPTIONS", start)
 		case p.accept("LOCATION"):
-			p.duplicate(s.Location != nil, "LOCATION", start)
-			s.Location = p.stringLit()
+			p.stringClause(&s.Location, "LOCATION", start)
 		default:
 			if !p.otherClause(s) {
 				return
@@ -437,14 +443,11 @@ func (p *parser) createSchema(start int) ast.Statement {
 		at := p.start()
 		switch {
 		case p.accept("COMMENT"):
-			p.duplicate(s.Comment != nil, "COMMENT", at)
-			s.Comment = p.stringLit()
+			p.stringClause(&s.Comment, "COMMENT", at)
 		case p.accept("LOCATION"):
-			p.duplicate(s.Location != nil, "LOCATION", at)
-			s.Location = p.stringLit()
+			p.stringClause(&s.Location, "LOCATION", at)
 		case p.accept("WITH", "DBPROPERTIES"), p.accept("WITH", "PROPERTIES"):
-			p.duplicate(s.Properties != nil, "WITH PROPERTIES", at)
-			s.Properties = p.properties()
+			p.propertiesClause(&s.Properties, "WITH PROPERTIES", at)
 		default:
 			s.Pos = p.pos(start)
 			return s

@@ -156,15 +156,7 @@ func (e *Encoder) value(dst []byte, s *shape, v *column.Vector, i int) []byte {
 	case schema.Struct:
 		return e.object(dst, s, v.Children, i)
 	case schema.Array:
-		dst = append(dst, '[')
-		from, to := v.List(i)
-		for k := from; k < to; k++ {
-			if k > from {
-				dst = append(dst, ',')
-			}
-			dst = e.value(dst, s.elem, v.Children[0], k)
-		}
-		return append(dst, ']')
+		return e.list(dst, s, v, i, (*Encoder).value)
 	case schema.Map:
 		return e.entries(dst, s, v, i)
 	case schema.Variant:
@@ -173,6 +165,19 @@ func (e *Encoder) value(dst []byte, s *shape, v *column.Vector, i int) []byte {
 		return append(dst, "null"...)
 	}
 	return append(dst, '"')
+}
+
+// list appends row i of an array, each element by one.
+func (e *Encoder) list(dst []byte, s *shape, v *column.Vector, i int, one func(*Encoder, []byte, *shape, *column.Vector, int) []byte) []byte {
+	dst = append(dst, '[')
+	from, to := v.List(i)
+	for k := from; k < to; k++ {
+		if k > from {
+			dst = append(dst, ',')
+		}
+		dst = one(e, dst, s.elem, v.Children[0], k)
+	}
+	return append(dst, ']')
 }
 
 func quoteSpecial(dst []byte, f float64, bits int) []byte {
@@ -247,15 +252,7 @@ func (e *Encoder) keyText(dst []byte, s *shape, v *column.Vector, i int) []byte 
 		}
 		return append(dst, ']')
 	case schema.Array:
-		dst = append(dst, '[')
-		from, to := v.List(i)
-		for k := from; k < to; k++ {
-			if k > from {
-				dst = append(dst, ',')
-			}
-			dst = e.keyText(dst, s.elem, v.Children[0], k)
-		}
-		return append(dst, ']')
+		return e.list(dst, s, v, i, (*Encoder).keyText)
 	}
 	return e.value(dst, s, v, i)
 }
