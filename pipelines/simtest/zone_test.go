@@ -20,6 +20,9 @@ func TestZoneOfState(t *testing.T) {
 		zoned bool
 	}{
 		{table("SELECT date(ts) AS k, count(*) AS n FROM STREAM(raw) GROUP BY date(ts)"), true},
+		{table("SELECT to_date(ts) AS k, count(*) AS n FROM STREAM(raw) GROUP BY to_date(ts)"), true},
+		{table("SELECT to_char(ts, 'yyyy-MM-dd') AS k, count(*) AS n FROM STREAM(raw) GROUP BY 1"), true},
+		{table("SELECT time_bucket(INTERVAL '1' DAY, ts) AS k, count(*) AS n FROM STREAM(raw) GROUP BY 1"), true},
 		{table("SELECT date_trunc('DAY', ts) AS k, count(*) AS n FROM STREAM(raw) GROUP BY 1"), true},
 		{table("SELECT hour(ts) AS k, sum(id) AS n FROM STREAM(raw) GROUP BY hour(ts)"), true},
 		{table("SELECT id AS k, max(cast(ts AS STRING)) AS n FROM STREAM(raw) GROUP BY id"), true},

@@ -33,8 +33,8 @@ var alwaysZoned = []string{"current_date", "curdate", "localtimestamp", "current
 
 // zonedFunctions read the zone when a TIMESTAMP is among their types.
 var zonedFunctions = []string{
-	"hour", "minute", "second", "date_part", "datepart", "extract", "date_trunc", "date_format", "timestampadd", "timestampdiff",
-	"dateadd", "datediff", "date_add", "date_diff", "months_between", "to_timestamp", "try_to_timestamp", "to_timestamp_ltz", "to_timestamp_ntz",
+	"hour", "minute", "second", "date_part", "datepart", "extract", "date_trunc", "time_bucket", "date_format", "to_char", "to_varchar", "timestampadd", "timestampdiff",
+	"dateadd", "datediff", "date_add", "date_diff", "months_between", "to_date", "try_to_date", "to_timestamp", "try_to_timestamp", "to_timestamp_ltz", "to_timestamp_ntz",
 	"make_timestamp", "try_make_timestamp", "make_timestamp_ltz", "try_make_timestamp_ltz", "sequence",
 	"to_json", "from_json", "to_csv", "from_csv", "variant_get", "try_variant_get", "format_string", "printf",
 }
@@ -112,7 +112,7 @@ func callZoned(c *logical.Call) bool {
 		return len(c.Args) > 0 && c.Args[0].Type().Kind != schema.Timestamp
 	case !instant:
 		return false
-	case name == "+" || name == "-":
+	case name == "+" || name == "-" || name == "try_add" || name == "try_subtract":
 		return arithmeticZoned(c)
 	case name == "date_trunc":
 		return !belowMinute(c.Args[0])

@@ -2,6 +2,7 @@ package optest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -30,6 +31,8 @@ type Input map[string][]Row
 
 // Options says how a plan is run.
 type Options struct {
+	// Session is what functions know; nil means Session().
+	Session *funcs.Session
 	// Lanes and BatchSize: 0 means 1 and column.BatchRows.
 	Lanes, BatchSize int
 	// LaneCounts are the numbers of lanes of one plan after the other (Resume);
@@ -130,7 +133,7 @@ func (r *Runner) build() {
 	}
 	r.built++
 	env := operator.Env{
-		Pool: r.pool, Session: Session(), Lanes: r.o.Lanes, Output: r.collect, Check: true,
+		Pool: r.pool, Session: cmp.Or(r.o.Session, Session()), Lanes: r.o.Lanes, Output: r.collect, Check: true,
 		Budget: budget.New(r.o.Memory, 1), TempDir: r.temp, Size: r.size,
 	}
 	if r.o.Concurrent {
