@@ -40,7 +40,7 @@ func collecting(skip bool) []*Aggregate {
 
 func noMaps(name string) func(*Session, string, []Arg) error {
 	return func(_ *Session, call string, args []Arg) error {
-		if hasMap(args[0].Type) {
+		if typeHolds(args[0].Type, schema.Map) {
 			return errMismatch("UNSUPPORTED_INPUT_TYPE", call, "The input of `"+name+"` can't be \"MAP\" type data.", map[string]string{"functionName": "`" + name + "`", "dataType": `"MAP"`})
 		}
 		return nil

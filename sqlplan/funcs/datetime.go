@@ -102,10 +102,10 @@ var datetimeFunctions = []*Function{
 	custom("timestampadd", "datetime", "timestampadd(unit, value, expr)", "Units added to a timestamp.", bindTimestampAdd).alias("date_add_unit"),
 	custom("timestampdiff", "datetime", "timestampdiff(unit, start, end)", "Whole units between timestamps.", bindTimestampDiff).alias("timediff"),
 	define("add_months", "datetime", "add_months(start_date, num_months)", "Date that many months later.", signature{
-		params: []param{pDate, pInt}, result: tDate,
+		params: []param{pDate, pInt}, result: tDate, canFail: true,
 		kernel: func(c *Ctx, args []*vector, out *vector) {
 			d, n := operand(c, args, 0, i32s), operand(c, args, 1, i32s)
-			c.live(out, func(i int) { out.I32[i] = int32(text.AddMonths(int64(d[i]), int64(n[i]))) })
+			c.live(out, func(i int) { setDay(c, out, i, text.AddMonths(int64(d[i]), int64(n[i]))) })
 		},
 	}).example("SELECT add_months('2016-08-31', 1)", "2016-09-30"),
 	define("last_day", "datetime", "last_day(date)", "Last day of the date's month.", signature{
@@ -144,11 +144,11 @@ var datetimeFunctions = []*Function{
 			y, m, d := operand(c, args, 0, i32s), operand(c, args, 1, i32s), args[2]
 			c.live(out, func(i int) {
 				day := int(d.I32[d.Row(i)])
-				if !text.ValidDate(int(y[i]), int(m[i]), day) {
+				if y[i] > maxJavaYear || y[i] < -maxJavaYear || !text.ValidDate(int(y[i]), int(m[i]), day) {
 					failOrNull(c.Session, c, out, i, errFieldBounds())
 					return
 				}
-				out.I32[i] = int32(text.DaysOf(int(y[i]), int(m[i]), day))
+				setDay(c, out, i, text.DaysOf(int(y[i]), int(m[i]), day))
 			})
 		},
 	}).example("SELECT make_date(2013, 7, 15)", "2013-07-15"),
@@ -667,4 +667,17 @@ func wholeMonths(a, b int64) int64 {
 		n++
 	}
 	return n
+}
+
+// maxJavaYear is the greatest year of Java's dates; the least is its negative.
+const maxJavaYear = 999_999_999
+
+// setDay stores a day's number; one that DATE does not hold fails, whatever the
+// mode.
+func setDay(c *Ctx, out *vector, i int, day int64) {
+	if day != int64(int32(day)) {
+		c.Fail(out, i, errOverflow("integer overflow", ""))
+		return
+	}
+	out.I32[i] = int32(day)
 }

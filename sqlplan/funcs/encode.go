@@ -20,7 +20,15 @@ var encodeFunctions = []*Function{
 	define("unbase64", "string", "unbase64(str)", "Bytes of base64 text; characters that are none are skipped.", signature{
 		params: []param{pString}, result: tBinary, canFail: true,
 		kernel: func(c *Ctx, args []*vector, out *vector) {
-			c.appendRows(out, func(i int, b []byte) []byte { return appendUnbase64(b, args[0].Str(i)) })
+			c.appendRows(out, func(i int, b []byte) []byte {
+				before := len(b)
+				b, ok := appendUnbase64(b, args[0].Str(i))
+				if !ok {
+					c.Fail(out, i, NewError("CONVERSION_INVALID_INPUT", "The value "+quoteSQL(string(args[0].Str(i)))+" ('BASE64') cannot be converted to \"BINARY\" because it is malformed: its last unit does not have enough bits. Correct the value.", nil))
+					return b[:before]
+				}
+				return b
+			})
 		},
 	}).example("SELECT unbase64('U3BhcmsgU1FM')", "Spark SQL"),
 	charsetFunction("encode", true).example("SELECT encode('abc', 'utf-8')", "abc"),
@@ -44,13 +52,15 @@ func appendBase64(b, s []byte) []byte {
 	return append(b, line...)
 }
 
-func appendUnbase64(b, s []byte) []byte {
+// appendUnbase64 appends the bytes of base64 text; not ok if its end has a
+// single character, which is less than a byte.
+func appendUnbase64(b, s []byte) (out []byte, ok bool) {
 	acc, bits := uint32(0), 0
 	for _, c := range s {
 		d := strings.IndexByte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", c)
 		switch {
 		case c == '=':
-			return b
+			return b, bits != 6
 		case d < 0:
 			continue
 		}
@@ -60,7 +70,7 @@ func appendUnbase64(b, s []byte) []byte {
 			b = append(b, byte(acc>>bits))
 		}
 	}
-	return b
+	return b, bits != 6
 }
 
 func validBase64(s []byte) bool {
@@ -114,7 +124,7 @@ func toBinary(name string, try bool) *Function {
 					r, ok = appendUnhex(b, s)
 				case "base64":
 					if ok = validBase64(s); ok {
-						r = appendUnbase64(b, s)
+						r, _ = appendUnbase64(b, s) // valid
 					}
 				case "utf8", "utf-8":
 					r = append(b, s...)

@@ -75,7 +75,11 @@ func hashFunction(name, doc string, result schema.Type, seed int64, h hasher) *F
 		}
 		b := &Bound{Result: result, Nulls: NullAware}
 		for _, a := range args {
-			if hasMap(a.Type) {
+			if typeHolds(a.Type, schema.Variant) {
+				return nil, errMismatch("HASH_VARIANT_TYPE", callText(name, args), "Input to the function `"+name+"` cannot contain elements of the \"VARIANT\" type yet.",
+					map[string]string{"functionName": "`" + name + "`"})
+			}
+			if typeHolds(a.Type, schema.Map) {
 				return nil, errMismatch("HASH_MAP_TYPE", callText(name, args), "Input to the function `"+name+
 					"` cannot contain elements of the \"MAP\" type. In Spark, same maps may have different hashcode, thus hash expressions are prohibited on \"MAP\" elements.",
 					map[string]string{"functionName": "`" + name + "`"})
@@ -95,15 +99,18 @@ func hashFunction(name, doc string, result schema.Type, seed int64, h hasher) *F
 	})
 }
 
-func hasMap(t schema.Type) bool {
+// typeHolds reports whether a value of the type may hold one of the kind.
+func typeHolds(t schema.Type, kind schema.Kind) bool {
 	switch t.Kind {
-	case schema.Map:
+	case kind:
 		return true
 	case schema.Array:
-		return hasMap(*t.Elem)
+		return typeHolds(*t.Elem, kind)
+	case schema.Map:
+		return typeHolds(*t.Key, kind) || typeHolds(*t.Elem, kind)
 	case schema.Struct:
 		for _, f := range t.Fields {
-			if hasMap(f.Type) {
+			if typeHolds(f.Type, kind) {
 				return true
 			}
 		}

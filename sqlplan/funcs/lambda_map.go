@@ -92,7 +92,7 @@ func bindTransformKeys(_ *Session, args []Arg) (*Bound, error) {
 	if err != nil {
 		return nil, err
 	}
-	if hasMap(f.Type) {
+	if typeHolds(f.Type, schema.Map) {
 		return nil, errMapKey(l.text(), f.Type)
 	}
 	l.b.Result, l.b.CanFail = schema.MapOf(f.Type, *t.Elem, t.ElemNullable), true

@@ -37,7 +37,7 @@ var mapFunctions = []*Function{
 		},
 		canFail: true, kernel: mapFromArraysKernel,
 		check: func(_ *Session, call string, args []Arg) error {
-			if t := args[0].Type; t.Kind == schema.Array && hasMap(*t.Elem) {
+			if t := args[0].Type; t.Kind == schema.Array && typeHolds(*t.Elem, schema.Map) {
 				return errMapKey(call, *t.Elem)
 			}
 			return nil
@@ -126,7 +126,7 @@ func bindMapFromEntries(_ *Session, args []Arg) (*Bound, error) {
 		return nil, errInputType(callText(name, args), 0, `"ARRAY" of pair "STRUCT"`, args[0])
 	}
 	key, value := t.Elem.Fields[0], t.Elem.Fields[1]
-	if hasMap(key.Type) {
+	if typeHolds(key.Type, schema.Map) {
 		return nil, errMapKey(callText(name, args), key.Type)
 	}
 	return &Bound{

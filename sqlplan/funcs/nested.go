@@ -70,7 +70,7 @@ func bindMap(s *Session, args []Arg) (*Bound, error) {
 	if err != nil {
 		return nil, errMismatch("CREATE_MAP_VALUE_DIFF_TYPES", callText("map", args), "The given values of function `map` should all be the same type.", nil)
 	}
-	if hasMap(kt) {
+	if typeHolds(kt, schema.Map) {
 		return nil, errMapKey(callText("map", args), kt)
 	}
 	b := &Bound{Result: schema.MapOf(kt, vt, false), Nulls: NullAware, CanFail: true}

@@ -318,9 +318,9 @@ func ceilFloat(s *Session, up bool) Kernel {
 		c.live(out, func(i int) {
 			x := args[0].F64[i]
 			n := javaInt(x, schema.Int64)
-			if f := float64(n); up && f < x {
+			if f := float64(n); up && f < x && n < math.MaxInt64 {
 				n++
-			} else if !up && f > x {
+			} else if !up && f > x && n > math.MinInt64 {
 				n--
 			}
 			if s.ANSI && (x >= 9223372036854775808 || x < -9223372036854775808) {
