@@ -170,11 +170,15 @@ func (e *Execution) runNext(ctx context.Context, in checkpoint.Intent, ledgers m
 			return errors.Join(err, r.ep.Abort())
 		}
 	}
-	if e.state.changed() < e.besideBytes() {
+	// What waits for its commit is memory beside that of the next step: where
+	// the budget has none left, nothing goes on before the commit.
+	changed := e.state.changed()
+	if changed < e.besideBytes() || !e.waiting.Resize(int64(changed)) {
 		return e.finish(ctx, r)
 	}
 	c := &closing{failed: make(chan struct{})}
 	c.Go(func() error {
+		defer e.waiting.Release()
 		err := e.finish(ctx, r)
 		if err != nil {
 			close(c.failed)

@@ -116,8 +116,9 @@ type Execution struct {
 	epoch   int64 // next epoch
 	marked  int64 // newest epoch whose mark is durable
 	now     *running
-	closing *closing     // the commit of the epoch before, nil for none
-	output  atomic.Int64 // rows handed to the sink in the running epoch
+	waiting *budget.Reservation // of the changes that closing commits
+	closing *closing            // the commit of the epoch before, nil for none
+	output  atomic.Int64        // rows handed to the sink in the running epoch
 	sum     Summary
 }
 
@@ -130,7 +131,7 @@ var ErrBehind = errors.New("the table is behind its checkpoint")
 
 // New builds the plan and groups its inputs.
 func New(o Options) (*Execution, error) {
-	e := &Execution{o: o, offsets: map[string]stream.Offset{}, marked: -1}
+	e := &Execution{o: o, offsets: map[string]stream.Offset{}, marked: -1, waiting: o.Budget.Reserve("changes of state on their way to the checkpoint")}
 	env := operator.Env{
 		Pool: o.Pool, Session: o.Session, Lanes: o.Lanes, Budget: o.Budget, TempDir: o.TempDir, Parallel: parallel, Eager: o.Beside == 1,
 		Output: func(lane int, b *column.Batch) error {

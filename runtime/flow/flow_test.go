@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"pipelines/runtime/budget"
 	"pipelines/runtime/checkpoint"
 	"pipelines/runtime/connector"
 	"pipelines/runtime/connector/generate"
@@ -40,6 +41,8 @@ type rig struct {
 	dedup bool // the flow remembers each row
 	// beside commits each epoch beside the next.
 	beside bool
+	// room is where the changes that wait for their commit are reserved.
+	room *budget.Budget
 	// perEpoch is the number of rows an epoch, 0: 100.
 	perEpoch int64
 	// twice says that the plan scans the source a second time; shared is the
@@ -122,6 +125,7 @@ func (r *rig) run(at func(string) error) (Summary, error) {
 	if err != nil {
 		return Summary{}, err
 	}
+	e.waiting = r.room.Reserve("changes")
 	sum, err := e.Run(context.Background(), context.Background())
 	e.Close()
 	if err == nil {

@@ -7,7 +7,9 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"pipelines/runtime/budget"
 	"pipelines/runtime/checkpoint"
 	"pipelines/runtime/state"
 )
@@ -137,5 +139,46 @@ func TestStateFiles(t *testing.T) {
 	}
 	if keys, _ := r.state(); keys != 61_000 {
 		t.Fatalf("%d keys", keys)
+	}
+}
+
+// TestBesideMemory: without memory for what waits for its commit, an epoch is
+// committed before the next is planned; with it some are not.
+func TestBesideMemory(t *testing.T) {
+	for _, full := range []bool{false, true} {
+		r := newRig(t, 900)
+		r.dedup, r.beside, r.room = true, true, budget.New(10_000, 1)
+		other := r.room.Reserve("another")
+		if full {
+			if err := other.Need(10_000); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var committed atomic.Int64
+		planned, early := int64(0), 0
+		_, err := r.run(func(point string) error {
+			switch point {
+			case StateAfter:
+				time.Sleep(2 * time.Millisecond) // a slow disk
+			case CommitAfter:
+				committed.Add(1)
+			case PlanAfter:
+				if committed.Load() < planned {
+					early++
+				}
+				planned++
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.check()
+		if planned != 9 || full != (early == 0) {
+			t.Errorf("full %v: %d epochs, %d planned before the one before was committed", full, planned, early)
+		}
+		if other.Release(); r.room.Used() != 0 {
+			t.Errorf("%d bytes are still reserved", r.room.Used())
+		}
 	}
 }
