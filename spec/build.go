@@ -113,23 +113,23 @@ func (r *record) keySpan(name string) diag.Span { return r.get(name).keySpan }
 // sections adds what the sections of a document or fragment declare.
 func (w *walker) sections(p *Pipeline, r *record) {
 	for _, s := range r.records("sources") {
-		before := w.errors
+		before := w.faults
 		x := w.source(s)
-		if x.Faulty = s.bad || w.errors > before; x.Name.IsSet() {
+		if x.Faulty = s.bad || w.faults > before; x.Name.IsSet() {
 			p.Sources = append(p.Sources, x)
 		}
 	}
 	for _, s := range r.records("streaming_tables") {
-		before := w.errors
-		w.keep(p, w.streamingTable(s), s.bad || w.errors > before)
+		before := w.faults
+		w.keep(p, w.streamingTable(s), s.bad || w.faults > before)
 	}
 	for _, s := range r.records("materialized_views") {
-		before := w.errors
-		w.keep(p, w.dataset(MaterializedView, s), s.bad || w.errors > before)
+		before := w.faults
+		w.keep(p, w.dataset(MaterializedView, s), s.bad || w.faults > before)
 	}
 	for _, s := range r.records("views") {
-		before := w.errors
-		w.keep(p, w.dataset(View, s), s.bad || w.errors > before)
+		before := w.faults
+		w.keep(p, w.dataset(View, s), s.bad || w.faults > before)
 	}
 	for _, s := range r.records("flows") {
 		f := w.flow(s)
@@ -138,9 +138,9 @@ func (w *walker) sections(p *Pipeline, r *record) {
 		}
 	}
 	for _, s := range r.records("sinks") {
-		before := w.errors
+		before := w.faults
 		x := w.sink(s)
-		if x.Faulty = s.bad || w.errors > before; x.Name.IsSet() {
+		if x.Faulty = s.bad || w.faults > before; x.Name.IsSet() {
 			p.Sinks = append(p.Sinks, x)
 		}
 	}
@@ -196,6 +196,8 @@ func (w *walker) sourcePath(r *record, s *Source) {
 	case !r.has("format"):
 	case w.pathless[s.Format.Value] && r.has("path"):
 		w.add(w.errorf(r.keySpan("path"), "CONFLICTING_KEYS", "the format %s reads no path", s.Format.Value).WithHint("remove the path"))
+	case s.Path.IsSet() && strings.TrimSpace(s.Path.Value) == "":
+		w.add(w.errorf(s.Path.Span, "INVALID_VALUE", "the path is empty").WithHint("name a folder, file or glob; `.` is the project folder"))
 	case !w.pathless[s.Format.Value] && !hasPath:
 		w.add(w.errorf(r.span, "MISSING_KEY", "a source of the format %s needs the key \"path\"", s.Format.Value).WithHint("add `path: …`: a folder, file or glob"))
 	}
@@ -352,7 +354,7 @@ func (w *walker) conflict(r *record, a, b string) {
 }
 
 func (w *walker) flow(r *record) *Flow {
-	before := w.errors
+	before := w.faults
 	f := &Flow{
 		Name: w.simpleName(r, "MULTIPART_FLOW_NAME_NOT_SUPPORTED"), SQL: w.sqlText(r, "sql"), Once: r.boolean("once"),
 		AutoCDC: w.autoCDC(r), OutputMode: w.outputMode(r), Deduplicate: w.deduplicate(r), Trigger: w.triggerOf(r),
@@ -367,7 +369,7 @@ func (w *walker) flow(r *record) *Flow {
 	if f.Once.Value && r.has("auto_cdc") {
 		w.conflict(r, "once", "auto_cdc")
 	}
-	f.Faulty = r.bad || w.errors > before
+	f.Faulty = r.bad || w.faults > before
 	return f
 }
 

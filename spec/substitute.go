@@ -103,6 +103,7 @@ func (w *walker) lookup(key string, at diag.Span) (string, bool) {
 		w.conf = &configuration{}
 	}
 	if w.conf.broken[key] {
+		w.faults++ // whoever uses it is incomplete
 		return "", false
 	}
 	text, ok := w.conf.values[key]

@@ -15,7 +15,7 @@ type walker struct {
 	form   Form
 	conf   *configuration
 	list   diag.List
-	errors int // also those over the limit of the list
+	faults int // errors, also those over the limit of the list, and uses of values that are faulty where they stand
 
 	confPairs []pair
 	formats   map[*object][]string // what the caller can read and write
@@ -65,7 +65,7 @@ const maxFaults = 1000
 
 func (w *walker) add(d diag.Diagnostic) {
 	if d.Severity == diag.Error {
-		w.errors++
+		w.faults++
 	}
 	switch len(w.list) {
 	case maxFaults:
@@ -169,7 +169,7 @@ func (w *walker) record(o *object, n *yaml.Node) *record {
 		return nil
 	}
 	r := &record{object: o, span: w.spanOf(n), vals: map[string]*value{}}
-	before := w.errors
+	before := w.faults
 	entries := w.entries(n)
 	cut := w.cutTexts(o, n, entries)
 	used := map[string]diag.Span{}
@@ -221,7 +221,7 @@ func (w *walker) record(o *object, n *yaml.Node) *record {
 			r.faulty[name] = span
 		}
 	}
-	r.bad = w.errors > before
+	r.bad = w.faults > before
 	return r
 }
 
