@@ -79,15 +79,18 @@ func (e *Execution) stage(epoch int64) ([]state.Ref, error) {
 		}
 		chain = append(chain, ref)
 	}
-	if s.job == nil {
-		chain = state.Prune(chain)
+	if s.job != nil {
+		return chain, nil // which has the places of its files
 	}
-	if from, ok := state.Compaction(chain); ok && s.job == nil && size(chain[from:]) <= state.SmallMerge {
+	made := chain
+	chain = state.Prune(chain)
+	if from, ok := state.Compaction(chain); ok && size(chain[from:]) <= state.SmallMerge {
 		if chain, err = s.store.Compact(chain, from, nil); err != nil {
 			return nil, fmt.Errorf("state of flow %s: %w", e.o.Flow, err)
 		}
 	}
-	return chain, nil
+	// A file that was made since the newest record and is merged already is in none.
+	return chain, s.store.Drop(made, s.before, s.chain, chain)
 }
 
 // changed is about how many bytes were collected or noted.

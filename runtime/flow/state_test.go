@@ -182,3 +182,47 @@ func TestBesideMemory(t *testing.T) {
 		}
 	}
 }
+
+// TestStateNoStrays: after epochs whose files are merged at once, the folder holds
+// files only that the two newest records name.
+func TestStateNoStrays(t *testing.T) {
+	for _, beside := range []bool{false, true} {
+		r := newRig(t, 120_000)
+		r.dedup, r.perEpoch, r.beside = true, 8_000, beside
+		if _, err := r.run(nil); err != nil {
+			t.Fatal(err)
+		}
+		r.strays()
+	}
+}
+
+// strays fails if the state folder holds a file that no record names.
+func (r *rig) strays() {
+	r.t.Helper()
+	db, err := checkpoint.View(filepath.Join(r.dir, "flow.db"))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer db.Close() //nolint:errcheck // read only
+	snap, err := db.Load()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	before, err := db.LoadPrepared(snap.Prepared.Epoch - 1)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	named := map[string]bool{}
+	for _, ref := range append(append([]state.Ref{}, before.State...), snap.Prepared.State...) {
+		named[ref.Name] = true
+	}
+	files, err := os.ReadDir(filepath.Join(r.dir, stateFolder))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, f := range files {
+		if !named[f.Name()] {
+			r.t.Errorf("no record names %s", f.Name())
+		}
+	}
+}

@@ -321,10 +321,7 @@ func (s *aggState) emitPanes() error {
 		return nil
 	}
 	if s.a.table.live() > 0 {
-		if err := s.freeze(); err != nil {
-			return err
-		}
-		if err := s.cold.tidy(); err != nil {
+		if err := s.cold.away(s); err != nil {
 			return err
 		}
 	}

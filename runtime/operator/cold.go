@@ -113,13 +113,18 @@ func (c *cold) check(f freezable, extra int64) error {
 	if err != nil || !spill {
 		return err
 	}
-	if err := f.freeze(); err != nil {
-		return err
-	}
-	if err := c.tidy(); err != nil {
+	if err := c.away(f); err != nil {
 		return err
 	}
 	return c.mem.owe(f.bytes())
+}
+
+// away puts all keys away. Each time makes a file, so runs are merged after it.
+func (c *cold) away(f freezable) error {
+	if err := f.freeze(); err != nil {
+		return err
+	}
+	return c.tidy()
 }
 
 // freeze writes the entries of numbers, one of each, in order of their hash. What
@@ -268,7 +273,7 @@ func (c *cold) room(f freezable, size int64) error {
 	if c.mem.fits(f.bytes() + size) {
 		return nil
 	}
-	if err := f.freeze(); err != nil {
+	if err := c.away(f); err != nil {
 		return err
 	}
 	return c.mem.must(f.bytes() + size)

@@ -5,9 +5,13 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
+
+	"pipelines/runtime/budget"
 )
 
 type kept struct {
@@ -184,5 +188,66 @@ func TestColdDamage(t *testing.T) {
 	}
 	if !slices.Equal(seen, []bool{true, false, true, false}) {
 		t.Fatalf("damage is seen: %v", seen)
+	}
+}
+
+// coldTexts are keys in memory, of which a budget holds one.
+type coldTexts struct {
+	c     *cold
+	texts map[string]string
+}
+
+func (x *coldTexts) bytes() int64 { return x.loose() + x.c.bytes() }
+
+func (x *coldTexts) loose() (n int64) {
+	for k, v := range x.texts {
+		n += int64(len(k) + len(v))
+	}
+	return n
+}
+
+func (x *coldTexts) hash(key string) uint64 { return uint64(key[0]) }
+
+func (x *coldTexts) freeze() error {
+	keys := slices.Sorted(maps.Keys(x.texts))
+	err := x.c.write(len(keys), func(put func(e *coldEntry) error) error {
+		for _, k := range keys {
+			if err := put(&coldEntry{hash: x.hash(k), until: noExpiry, idle: noExpiry, key: []byte(k), value: []byte(x.texts[k])}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	clear(x.texts)
+	return err
+}
+
+// TestColdRoom: keys of which memory holds one come back in turn; the files of
+// those that came back are not kept.
+func TestColdRoom(t *testing.T) {
+	b := budget.New(1<<20, 1)
+	p := &Plan{env: Env{TempDir: t.TempDir(), Budget: b}}
+	c := newCold(&memory{p: p, name: "test", held: b.Reserve("test")})
+	x := &coldTexts{&c, map[string]string{"a": strings.Repeat("a", 400<<10)}}
+	if err := x.freeze(); err != nil {
+		t.Fatal(err)
+	}
+	x.texts["b"] = strings.Repeat("b", 400<<10)
+	for turn := range 100 {
+		key := []string{"a", "b"}[turn%2]
+		if err := c.room(x, 400<<10); err != nil {
+			t.Fatal(err)
+		}
+		e, ok, err := c.take(x.hash(key), []byte(key))
+		if err != nil || !ok || string(e.value) != strings.Repeat(key, 400<<10) {
+			t.Fatalf("turn %d: %v %v", turn, ok, err)
+		}
+		x.texts[key] = string(e.value)
+	}
+	if n := len(p.spills); n > 3 {
+		t.Errorf("%d files are open for one key that is away", n)
+	}
+	if c.close(); len(p.spills) > 0 || len(x.texts) != 1 {
+		t.Fatalf("%d files are open, %d keys in memory", len(p.spills), len(x.texts))
 	}
 }

@@ -164,7 +164,7 @@ func (s *sessions) emitAll() error {
 	if s.cold.kept == 0 {
 		return s.emitHere()
 	}
-	if err := s.freeze(); err != nil {
+	if err := s.cold.away(s); err != nil {
 		return err
 	}
 	flush := func() error {
