@@ -101,6 +101,12 @@ func (w *Writer) record(operator string, record, key, value []byte) {
 	} else if bytes.Compare(key, w.key) <= 0 {
 		panic("bug: state: keys are not in order")
 	}
+	if len(record)+blockBytes+blockBytes/8 > maxBlock && w.err == nil { // with what is in the block
+		w.err = fmt.Errorf("operator %s: the state of one key takes %d MiB, more than can be read again", operator, len(record)>>20)
+	}
+	if w.err != nil {
+		return
+	}
 	w.key = append(w.key[:0], key...)
 	w.entries++
 	if w.scope != nil {

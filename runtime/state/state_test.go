@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -177,4 +178,17 @@ func BenchmarkWrite(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.N)*100000/b.Elapsed().Seconds()/1e6, "Mentries/s")
+}
+
+// TestLargestEntry: an entry that the reader would refuse is refused when it is
+// written. Its bytes are never touched.
+func TestLargestEntry(t *testing.T) {
+	var buf bytes.Buffer
+	w := newWriter(&buf, nil, 0)
+	w.Put("op", []byte("a"), []byte("x"))
+	w.record("op", make([]byte, maxBlock-blockBytes), []byte("b"), nil)
+	w.Put("op", []byte("c"), []byte("x"))
+	if _, err := w.Close(); err == nil || !strings.Contains(err.Error(), "operator op: the state of one key takes 1023 MiB") {
+		t.Fatal(err)
+	}
 }
