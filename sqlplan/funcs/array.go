@@ -121,7 +121,36 @@ func elementArgs(s *Session, name string, args []Arg, nullOK bool) ([]schema.Typ
 	if !ok {
 		return nil, errArrayElement(name, call, t, e)
 	}
+	if name == "array_remove" || name == "array_position" {
+		if et, ok = exactNumber(*t.Elem, e, et); !ok {
+			return nil, errArrayElement(name, call, t, e)
+		}
+	}
 	return []schema.Type{schema.ArrayOf(et, t.ElemNullable), et}, nil
+}
+
+// exactNumber is the common type wider of two types where numbers are taken
+// as one of the two only: a decimal for an integer that it holds, and a float
+// for any integer.
+func exactNumber(a, b, wider schema.Type) (schema.Type, bool) {
+	switch {
+	case !a.IsNumeric() || !b.IsNumeric() || a.Equal(b):
+		return wider, true
+	case a.Kind == schema.Decimal && b.Kind == schema.Decimal:
+		return wider, false
+	case a.Kind == schema.Decimal || b.Kind == schema.Decimal:
+		if a.Kind != schema.Decimal {
+			a, b = b, a
+		}
+		return a, b.IsInteger() && a.Precision-a.Scale >= decimalFor(b).Precision
+	case a.Kind == schema.Float64 || b.Kind == schema.Float64:
+		return tDouble, true
+	case a.IsFloat():
+		return a, true
+	case b.IsFloat():
+		return b, true
+	}
+	return wider, true
 }
 
 func bindContains(s *Session, args []Arg) (*Bound, error) {

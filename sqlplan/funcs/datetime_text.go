@@ -160,7 +160,14 @@ func parseFunction(name string, t schema.Type, try string, isTry bool) *Function
 			mode = CastTry
 		}
 		var cast Kernel
-		if from.Kind == schema.Void {
+		if len(args) == 2 && !Implicit(s, args[1].Type, tString) {
+			return nil, errInputType(callText(name, args), 1, quoteType(tString), args[1])
+		}
+		number := from.IsNumeric() && name != "to_timestamp_ntz" && t.Kind != schema.Date
+		if !isTemporal(from) && !number { // read as its text
+			if !Implicit(s, from, tString) {
+				return nil, errInputType(callText(name, args), 0, `("STRING" or "DATE" or "TIMESTAMP" or "TIMESTAMP WITHOUT TIME ZONE")`, args[0])
+			}
 			from = tString
 		}
 		if from.Kind == schema.String && len(args) == 2 {
@@ -168,7 +175,7 @@ func parseFunction(name string, t schema.Type, try string, isTry bool) *Function
 			b.Kernel = parseKernel(s, t, try, mode)
 			return b, nil
 		}
-		if cast = castKernel(s, from, t, mode); cast == nil || from.IsNested() || from.Kind == schema.Boolean {
+		if cast = castKernel(s, from, t, mode); cast == nil {
 			return nil, errInputType(callText(name, args), 0, `("STRING" or "DATE" or "TIMESTAMP" or "TIMESTAMP WITHOUT TIME ZONE")`, args[0])
 		}
 		b.Args = []schema.Type{from}
@@ -249,6 +256,9 @@ func unixFunction(name string, least int) *Function {
 		}
 		b.Args = []schema.Type{t}
 		if len(args) == 2 {
+			if k := args[1].Type.Kind; k != schema.String && k != schema.Void {
+				return nil, errInputType(callText(name, args), 1, quoteType(tString), args[1])
+			}
 			b.Args = append(b.Args, tString)
 		}
 		b.Kernel = unixKernel(s, t)

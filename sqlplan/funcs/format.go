@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"pipelines/tables/column"
 	"pipelines/tables/schema"
@@ -17,7 +19,7 @@ var formatFunctions = []*Function{
 	custom("format_number", "string", "format_number(expr1, expr2)", "Number with grouping and a number of decimals, or by a pattern like '#,###.##'.", bindFormatNumber).
 		example("SELECT format_number(12332.123456, 4)", "12,332.1235"),
 	define("sentences", "string", "sentences(str[, lang[, country]])", "Sentences as arrays of words.", signature{
-		params: []param{pString, pString, pString}, min: 1, result: schema.ArrayOf(schema.ArrayOf(tString, false), false), kernel: sentencesKernel,
+		params: []param{pString, pString, pString}, min: 1, result: schema.ArrayOf(schema.ArrayOf(tString, false), false), nulls: NullAware, kernel: sentencesKernel,
 	}).example("SELECT sentences('Hi there! Good morning.')", `[["Hi","there"],["Good","morning"]]`),
 }
 
@@ -318,12 +320,17 @@ func bindFormatNumber(s *Session, args []Arg) (*Bound, error) {
 		return nil, errInputType(callText("format_number", args), 1, `("INT" or "STRING")`, args[1])
 	}
 	return &Bound{
-		Args: []schema.Type{t, ft}, Result: tString, Nullable: true,
+		Args: []schema.Type{t, ft}, Result: tString, Nullable: true, CanFail: true,
 		Kernel: func(c *Ctx, args []*vector, out *vector) {
 			c.appendRows(out, func(i int, b []byte) []byte {
-				lo, hi, group := 0, 0, true
+				p := numberPattern{group: 3}
+				lo, hi := 0, 0
 				if ft.Kind == schema.String {
-					lo, hi, group = numberPattern(string(args[1].Str(i)))
+					if p = readNumberPattern(string(args[1].Str(i))); p.beyond() {
+						c.Fail(out, i, NewError("FEATURE_NOT_AVAILABLE", "format_number does not read the pattern '"+string(args[1].Str(i))+"': percent, exponents, quotes, a pattern of negative numbers and digits apart are not supported.", nil))
+						return b
+					}
+					lo, hi = p.lo, p.hi
 				} else if lo = int(args[1].I32[args[1].Row(i)]); lo < 0 {
 					out.SetNull(i)
 					return b
@@ -334,29 +341,77 @@ func bindFormatNumber(s *Session, args []Arg) (*Bound, error) {
 					c.Fail(out, i, errTextSize(int64(hi)))
 					return b
 				}
-				return append(b, formatNumber(args[0], args[0].Row(i), lo, hi, group)...)
+				return p.wrap(b, formatNumber(args[0], args[0].Row(i), lo, hi))
 			})
 		},
 	}, nil
 }
 
-// numberPattern reads the least and most decimals and the grouping of a
-// DecimalFormat pattern.
-func numberPattern(p string) (lo, hi int, group bool) {
-	_, frac, _ := strings.Cut(p, ".")
-	for _, c := range frac {
-		switch c {
-		case '0':
-			lo++
-			hi++
-		case '#':
-			hi++
-		}
-	}
-	return lo, hi, strings.Contains(p, ",") || p == ""
+// numberPattern is a DecimalFormat pattern of digits: the least and most
+// decimals, the least whole digits, the size of a group (0: none) and the
+// text around.
+type numberPattern struct {
+	lo, hi, whole, group int
+	prefix, suffix       string
 }
 
-func formatNumber(v *vector, r, lo, hi int, group bool) string {
+func readNumberPattern(s string) numberPattern {
+	var p numberPattern
+	if s == "" {
+		p.group = 3
+		return p
+	}
+	from := strings.IndexAny(s, "#0,.")
+	if from < 0 {
+		p.prefix = s
+		return p
+	}
+	digits := s[from:]
+	if n := strings.IndexFunc(digits, func(r rune) bool { return !strings.ContainsRune("#0,.", r) }); n >= 0 {
+		digits, p.suffix = digits[:n], digits[n:]
+	}
+	p.prefix = s[:from]
+	whole, frac, _ := strings.Cut(digits, ".")
+	p.lo, p.hi, p.whole = strings.Count(frac, "0"), strings.Count(frac, "0")+strings.Count(frac, "#"), strings.Count(whole, "0")
+	if comma := strings.LastIndexByte(whole, ','); comma >= 0 {
+		p.group = len(whole) - comma - 1
+	}
+	return p
+}
+
+// beyond is whether the text around the digits means more than itself.
+func (p numberPattern) beyond() bool {
+	const marks = "%‰¤';"
+	return strings.ContainsAny(p.prefix, marks) || strings.ContainsAny(p.suffix, marks+"#0,.") || strings.HasPrefix(p.suffix, "E")
+}
+
+// wrap appends a number's text with its leading zeros, groups and the text
+// around; the sign comes first.
+func (p numberPattern) wrap(b []byte, s string) []byte {
+	if s == "NaN" {
+		return append(b, s...)
+	}
+	if strings.HasPrefix(s, "-") {
+		b, s = append(b, '-'), s[1:]
+	}
+	whole, frac, found := strings.Cut(s, ".")
+	if n := p.whole - len(whole); n > 0 {
+		whole = strings.Repeat("0", n) + whole
+	}
+	b = append(b, p.prefix...)
+	for i := range len(whole) {
+		if left := len(whole) - i; i > 0 && p.group > 0 && left%p.group == 0 {
+			b = append(b, ',')
+		}
+		b = append(b, whole[i])
+	}
+	if found {
+		b = append(append(b, '.'), frac...)
+	}
+	return append(b, p.suffix...)
+}
+
+func formatNumber(v *vector, r, lo, hi int) string {
 	s := ""
 	switch {
 	case v.Type.Kind == schema.Decimal:
@@ -383,24 +438,14 @@ func formatNumber(v *vector, r, lo, hi int, group bool) string {
 	for n := hi; n > lo && strings.HasSuffix(s, "0"); n-- {
 		s = s[:len(s)-1]
 	}
-	s = strings.TrimSuffix(s, ".")
-	if group {
-		return signed(s, verb{flags: ","})
-	}
-	return s
+	return strings.TrimSuffix(s, ".")
 }
 
 // sentencesKernel cuts at sentence ends and at what is no letter or digit.
 func sentencesKernel(c *Ctx, args []*vector, out *vector) {
 	inner := out.Children[0]
+	c.nullWhere(out, args[0]) // a language or country that is NULL is none
 	c.appendLists(out, func(i int) {
-		start := inner.Children[0].Len
-		end := func() {
-			if inner.Children[0].Len > start {
-				inner.EndList()
-				start = inner.Children[0].Len
-			}
-		}
 		word := []byte{}
 		flush := func() {
 			if len(word) > 0 {
@@ -408,21 +453,35 @@ func sentencesKernel(c *Ctx, args []*vector, out *vector) {
 				word = word[:0]
 			}
 		}
-		text := string(args[0].Str(i))
+		text, open := string(args[0].Str(i)), false
 		for at, r := range text {
+			open = open || at == 0 || !unicode.IsSpace(r) // blanks belong to the sentence before them
 			switch {
 			case isWordRune(r), r == '.' && insideNumber(text, at):
 				word = append(word, string(r)...)
 			case r == '.' || r == '!' || r == '?':
 				flush()
-				end()
+				if rest := strings.TrimLeft(text[at+1:], " \t\n"); rest == "" || r == '.' && goesOn(rest) {
+					continue
+				}
+				inner.EndList()
+				open = false
 			default:
 				flush()
 			}
 		}
 		flush()
-		end()
+		if open {
+			inner.EndList()
+		}
 	})
+}
+
+// goesOn is whether a sentence goes on behind a full stop: before a small
+// letter or another mark.
+func goesOn(rest string) bool {
+	r, _ := utf8.DecodeRuneInString(rest)
+	return unicode.IsLower(r) || r == '.' || r == '!' || r == '?'
 }
 
 // isWordRune: what lies beyond the first plane is two characters to Java, and

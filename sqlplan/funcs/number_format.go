@@ -346,6 +346,10 @@ func toChar(name string) *Function {
 		if !t.IsNumeric() && t.Kind != schema.Void && t.Kind != schema.String {
 			return nil, errInputType(callText(name, args), 0, pNumeric.want, args[0])
 		}
+		if args[1].Const != nil && args[1].Const.IsNull(0) && args[1].Type.Kind == schema.Void {
+			b.Nulls, b.Nullable, b.Kernel = NullAware, true, func(c *Ctx, _ []*vector, out *vector) { c.Each(out.SetNull) }
+			return b, nil
+		}
 		f, err := formatArg(name, args)
 		if err != nil {
 			return nil, err

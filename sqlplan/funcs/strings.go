@@ -2,6 +2,7 @@ package funcs
 
 import (
 	"bytes"
+	"math"
 	"unicode"
 	"unicode/utf8"
 
@@ -111,7 +112,7 @@ var stringFunctions = []*Function{
 		},
 	}).example("SELECT left('hello', 2)", "he"),
 	define("right", "string", "right(str, len)", "The last len characters.", signature{
-		params: []param{pText, pInt}, infer: firstType,
+		params: []param{pString, pInt}, result: tString, // of a BINARY the text, other than left
 		kernel: func(c *Ctx, args []*vector, out *vector) {
 			c.appendRows(out, func(i int, b []byte) []byte {
 				n := int64(args[1].I32[args[1].Row(i)])
@@ -460,7 +461,7 @@ func substringKernel(c *Ctx, args []*vector, out *vector) {
 		case start < 0:
 			start += chars(v, i)
 		}
-		end := int64(1) << 40
+		end := start + math.MaxInt32
 		if len(args) == 3 {
 			end = start + int64(args[2].I32[args[2].Row(i)])
 		}
