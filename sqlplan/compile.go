@@ -108,6 +108,8 @@ func CompileQuery(q *Query, text *diag.Text, cat Catalog, opts Options) (*Plan, 
 	if diags.HasErrors() || node == nil {
 		return nil, diags
 	}
+	steer := rewrite.Options{Session: opts.Session, Off: opts.Rules, FirstID: b.NextID(), Trace: opts.Trace}
+	node, steer.FirstID = rewrite.StreamExistence(node, steer)
 	node, more = streaming.Check(node, streaming.Options{
 		Text: text, Place: text.Span(whole), Mode: opts.Mode, Name: opts.Name, TTL: opts.StateTTL, Zone: streaming.ZoneTag(opts.Session.Location),
 	})
@@ -115,9 +117,8 @@ func CompileQuery(q *Query, text *diag.Text, cat Catalog, opts Options) (*Plan, 
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	p := &Plan{Bound: node, Schema: logical.SchemaOf(node.Output()), Streaming: node.Streaming(), Reads: distinct(b.Reads())}
+	p := &Plan{Bound: node, Schema: logical.SchemaOf(node.Output()), Streaming: node.Streaming(), Reads: distinct(b.Reads()), opts: steer}
 	var err error
-	p.opts = rewrite.Options{Session: opts.Session, Off: opts.Rules, FirstID: b.NextID(), Trace: opts.Trace}
 	p.Node, err = rewrite.Run(node, p.opts)
 	if err != nil {
 		return nil, append(diags, refused(err, text, whole))

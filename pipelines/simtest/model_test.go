@@ -114,7 +114,7 @@ func (n *mnode) keys(keyed bool) {
 	n.keyed = keyed
 	j, ok := n.op.(*mjoin)
 	for i, x := range n.in {
-		x.keys(keyed && (i == 0 || !ok) || ok && j.kind != "FULL" && j.kind != []string{"LEFT", "RIGHT"}[i])
+		x.keys(keyed && (i == 0 || !ok) || ok && !j.outer(i))
 	}
 }
 

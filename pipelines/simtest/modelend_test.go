@@ -9,7 +9,8 @@ import (
 
 // mjoin joins two streams by k and a range of time, or equal times (J rules).
 type mjoin struct {
-	kind          string // INNER, LEFT, RIGHT, FULL, LEFT SEMI
+	kind          string // INNER, LEFT, RIGHT, FULL, LEFT SEMI, LEFT ANTI
+	exists        bool   // semi and anti joins are written as EXISTS and NOT EXISTS
 	before, after int64  // b.ts between a.ts - before and a.ts + after
 	equal         bool   // a.ts = b.ts instead
 	sides         [2][]*mkept
@@ -23,13 +24,17 @@ type mkept struct {
 }
 
 func (j *mjoin) sql(in []string) string {
-	cols := map[string]string{"LEFT SEMI": "a.id, a.k, a.v, a.ts", "RIGHT": "a.id, b.k, a.v, b.ts"}[j.kind]
+	cols := map[string]string{"LEFT SEMI": "a.id, a.k, a.v, a.ts", "LEFT ANTI": "a.id, a.k, a.v, a.ts", "RIGHT": "a.id, b.k, a.v, b.ts"}[j.kind]
 	if cols == "" {
 		cols = "a.id, a.k, b.v, a.ts"
 	}
 	on := fmt.Sprintf("b.ts BETWEEN a.ts - INTERVAL %d SECONDS AND a.ts + INTERVAL %d SECONDS", j.before/second, j.after/second)
 	if j.equal {
 		on = "a.ts = b.ts"
+	}
+	if j.exists {
+		where := map[string]string{"LEFT SEMI": "EXISTS", "LEFT ANTI": "NOT EXISTS"}[j.kind]
+		return fmt.Sprintf("SELECT %s FROM %s a WHERE %s (SELECT 1 FROM %s b WHERE a.k = b.k AND %s)", cols, in[0], where, in[1], on)
 	}
 	return fmt.Sprintf("SELECT %s FROM %s a %s JOIN %s b ON a.k = b.k AND %s", cols, in[0], j.kind, in[1], on)
 }
@@ -55,7 +60,7 @@ func (j *mjoin) meet(a, b *mkept) bool {
 
 func (j *mjoin) pair(a, b mrow) mrow {
 	switch j.kind {
-	case "LEFT SEMI":
+	case "LEFT SEMI", "LEFT ANTI":
 		return a
 	case "RIGHT":
 		return mrow{id: a.id, k: b.k, v: a.v, ts: b.ts}
@@ -80,13 +85,15 @@ func (j *mjoin) push(in [][]mrow, late, evict int64, lates *int) (out []mrow) {
 					continue
 				}
 				a.matched, b.matched = true, true
-				out = append(out, j.pair(a.mrow, b.mrow))
+				if j.kind != "LEFT ANTI" {
+					out = append(out, j.pair(a.mrow, b.mrow))
+				}
 			}
 			j.sides[side] = append(j.sides[side], x)
 		}
 	}
 	for side, rows := range j.sides {
-		outer := j.kind == "FULL" || j.kind == []string{"LEFT", "RIGHT"}[side]
+		outer := j.outer(side)
 		for _, x := range rows {
 			if x.gone || !x.ts.set || x.ts.n+j.until(side) > evict {
 				continue
@@ -103,6 +110,17 @@ func (j *mjoin) push(in [][]mrow, late, evict int64, lates *int) (out []mrow) {
 		}
 	}
 	return out
+}
+
+// outer says whether rows of a side without a partner come out.
+func (j *mjoin) outer(side int) bool {
+	switch j.kind {
+	case "FULL":
+		return true
+	case "LEFT", "LEFT ANTI":
+		return side == 0
+	}
+	return j.kind == "RIGHT" && side == 1
 }
 
 // water lags by what the sides keep (4.2).
@@ -222,6 +240,9 @@ func (n *mnode) shape() string {
 	name := strings.TrimPrefix(fmt.Sprintf("%T", n.op), "*simtest.m")
 	if j, ok := n.op.(*mjoin); ok {
 		name = strings.ToLower(strings.ReplaceAll(j.kind, " ", "-")) + "-join"
+		if j.exists {
+			name += "-exists"
+		}
 	}
 	var in []string
 	for _, x := range n.in {

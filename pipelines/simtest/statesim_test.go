@@ -20,6 +20,7 @@ type stateWorld struct {
 	t       *testing.T
 	r       *rand.Rand
 	spills  *rand.Rand // which runs have state leave memory
+	spells  *rand.Rand // which semi joins are anti joins, and written as EXISTS
 	dir     string
 	root    *mnode
 	nodes   []*mnode
@@ -40,7 +41,7 @@ type stateWorld struct {
 }
 
 func newStateWorld(t *testing.T, seed uint64) *stateWorld {
-	w := &stateWorld{t: t, r: rand.New(rand.NewPCG(seed, 11)), spills: rand.New(rand.NewPCG(seed, 12)), dir: folder(t), evict: never, spread: []float64{0.5, 3, 12}[seed%3]}
+	w := &stateWorld{t: t, r: rand.New(rand.NewPCG(seed, 11)), spills: rand.New(rand.NewPCG(seed, 12)), spells: rand.New(rand.NewPCG(seed, 13)), dir: folder(t), evict: never, spread: []float64{0.5, 3, 12}[seed%3]}
 	sources := 1 + w.r.IntN(2)
 	w.files, w.limits = make([][][]mrow, sources), make([]int, sources)
 	for i := range w.limits {
@@ -128,6 +129,10 @@ func (w *stateWorld) added(depth int) *mnode {
 		kinds = kinds[:1]
 	}
 	j := &mjoin{kind: kinds[w.r.IntN(len(kinds))], before: w.r.Int64N(4) * second, after: w.r.Int64N(6) * second, equal: w.r.IntN(4) == 0}
+	if j.kind == "LEFT SEMI" || j.kind == "LEFT" && w.spells.IntN(3) == 0 {
+		j.kind = []string{"LEFT SEMI", "LEFT ANTI"}[min(w.spells.IntN(3), 1)]
+		j.exists = w.spells.IntN(2) == 0
+	}
 	return w.over(j, w.random(w.inner(depth)), w.random(min(1, w.inner(depth))))
 }
 

@@ -63,7 +63,7 @@ func coldPlans() map[string]func() logical.Node {
 		"panes of a text":   func() logical.Node { return coldPanes(1) },
 		"panes of a number": func() logical.Node { return coldPanes(2) },
 	}
-	for _, typ := range []logical.JoinType{logical.InnerJoin, logical.LeftJoin, logical.RightJoin, logical.FullJoin, logical.SemiJoin} {
+	for _, typ := range []logical.JoinType{logical.InnerJoin, logical.LeftJoin, logical.RightJoin, logical.FullJoin, logical.SemiJoin, logical.AntiJoin} {
 		out[fmt.Sprint("join ", typ)] = func() logical.Node { return coldJoin(typ, true, 0) }
 	}
 	out["join without bounds"] = func() logical.Node { return coldJoin(logical.InnerJoin, false, 0) }

@@ -230,6 +230,40 @@ func TestLeftRangeJoin(t *testing.T) { // join-left-range
 	}
 }
 
+// TestAntiRangeJoin is TestLeftRangeJoin with the rows that have no partner
+// alone; Spark refuses it (streaming/err-join-anti).
+func TestAntiRangeJoin(t *testing.T) {
+	for _, o := range resumes() {
+		l, lc := events("imp", 1, 5*sec)
+		r, rc := events("clk", 4, 10*sec)
+		n := &logical.Join{Left: l, Right: r, Type: logical.AntiJoin,
+			LeftKeys: []logical.Expr{lc[1].Ref()}, RightKeys: []logical.Expr{rc[1].Ref()}, NullSafe: []bool{false},
+			Cond: &logical.And{Args: []logical.Expr{
+				optest.Call(">=", rc[0].Ref(), lc[0].Ref()),
+				notAfter(rc[0].Ref(), lc[0].Ref(), 20*sec),
+				optest.Call("<", lc[2].Ref(), optest.Int(5)),
+			}},
+			State: &logical.StateInfo{ID: "join"},
+			Time:  &logical.TimeBounds{LeftTime: 1, RightTime: 4, LeftBound: true, LeftUntil: 20*sec + 1000, RightBound: true, RightUntil: 1000},
+		}
+		d := drive(t, n, o, map[string]int64{"imp": 5 * sec, "clk": 10 * sec})
+		none, nine := optest.Row{int64(1003 * sec), nil, int64(1)}, optest.Row{int64(1003 * sec), "a", int64(9)}
+		// J-06: the row that fails the condition on its own side comes at once.
+		d.batch(optest.Input{"imp": {ev(1000, "a"), ev(1001, "b"), ev(1002, "n"), none, nine}, "clk": {ev(1005, "a")}}, nine)
+		// b is met, its second partner finds it gone; a row that meets one at once is not kept.
+		d.batch(optest.Input{"imp": {ev(1004, "a")}, "clk": {ev(1020, "a"), ev(1021, "b"), ev(1021, "b")}})
+		if c := d.r.Plan().Counters().Operators[0]; c.StateRows != 6 {
+			t.Errorf("%d rows are kept", c.StateRows) // n, the one without a key, four clicks
+		}
+		// J-08, J-13: what is left comes out when its time is over.
+		d.batch(optest.Input{"imp": {ev(1040, "c")}, "clk": {ev(1045, "c"), ev(1046, "x")}}, ev(1002, "n"), none)
+		// J-07: a late row does not come out.
+		d.batch(optest.Input{"imp": {ev(1080, "d"), ev(1001, "late")}, "clk": {ev(1090, "y")}})
+		d.batch(optest.Input{"imp": {ev(1120, "e")}, "clk": {ev(1130, "y")}}, ev(1080, "d"))
+		d.r.Close()
+	}
+}
+
 // notAfter is a <= b + distance for two times.
 func notAfter(a, b logical.Expr, distance int64) logical.Expr {
 	fn := &funcs.Bound{

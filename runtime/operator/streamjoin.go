@@ -39,9 +39,10 @@ type joinState struct {
 	j     *streamJoin
 	right bool
 	nkeys int
-	outer bool // rows without a partner come out with nulls
-	semi  bool // left side of a semi join: a row goes with its first partner
-	time  int  // event-time column of the input, -1
+	outer bool // rows without a partner come out, with nulls for the other side
+	// once: left side of a semi or anti join: a row goes with its first partner.
+	once bool
+	time int // event-time column of the input, -1
 	// keyTime is the key that holds the event time, -1: rows go when it passes.
 	// Else until is added to the row's own time; bound says that rows go at all.
 	keyTime int
@@ -165,7 +166,9 @@ func (bd *builder) joinPart(n *logical.Join, ids [2]*rowIDs, out port) *streamJo
 	case logical.FullJoin:
 		j.sides[0].outer, j.sides[1].outer = true, true
 	case logical.SemiJoin:
-		j.sides[0].semi = true
+		j.sides[0].once = true
+	case logical.AntiJoin:
+		j.sides[0].once, j.sides[0].outer = true, true
 	case logical.InnerJoin:
 	default:
 		panic("bug: operator: this type of join of two streams should have been refused")
@@ -402,10 +405,10 @@ func (s *joinState) pairs(b *column.Batch) error {
 		}
 	}
 	switch {
-	case s.semi:
-		return s.semiHits(b)
-	case other.semi:
-		return s.semiPartners()
+	case s.once:
+		return s.onceHits(b)
+	case other.once:
+		return s.oncePartners()
 	}
 	for k, r := range j.probes {
 		j.hits[r] = true
@@ -446,7 +449,7 @@ func (s *joinState) filter(b *column.Batch) error {
 }
 
 // combine makes a batch of pairs: left columns, then right ones, or only the
-// left ones for a semi join's output.
+// left ones for the output of a semi or anti join.
 func (s *joinState) combine(b *column.Batch, probes, builds []int32, output bool) *column.Batch {
 	pool, other := s.j.p.env.Pool, s.other()
 	nb := pool.Batch()
@@ -456,7 +459,7 @@ func (s *joinState) combine(b *column.Batch, probes, builds []int32, output bool
 		column.AppendRows(o, v, probes)
 		own = append(own, o)
 	}
-	if !output || s.j.n.Type != logical.SemiJoin {
+	if !output || !s.once {
 		for _, c := range other.rows.store.cols {
 			its = append(its, pool.Vector(c.Type))
 		}
@@ -474,8 +477,9 @@ func (s *joinState) emit(b *column.Batch, probes, builds []int32) error {
 	return pushFresh(s.j.out, s.j.lane, s.combine(b, probes, builds, true))
 }
 
-// semiHits emits the pushed left rows that have a partner, once.
-func (s *joinState) semiHits(b *column.Batch) error {
+// onceHits notes which pushed left rows have a partner; a semi join emits them,
+// once.
+func (s *joinState) onceHits(b *column.Batch) error {
 	j := s.j
 	var hit []int32
 	for _, r := range j.probes {
@@ -484,7 +488,7 @@ func (s *joinState) semiHits(b *column.Batch) error {
 			hit = append(hit, r)
 		}
 	}
-	if len(hit) == 0 {
+	if len(hit) == 0 || s.outer {
 		return nil
 	}
 	nb := selected(j.p.env.Pool, b, hit)
@@ -502,9 +506,9 @@ func (s *joinState) uncount(fresh bool) {
 	s.j.counts.Removed++
 }
 
-// semiPartners emits the kept left rows that got their first partner, and
-// forgets them.
-func (s *joinState) semiPartners() error {
+// oncePartners forgets the kept left rows that got their first partner; a semi
+// join emits them.
+func (s *joinState) oncePartners() error {
 	j, other := s.j, s.other()
 	var hit []int32
 	for _, x := range j.builds {
@@ -514,7 +518,7 @@ func (s *joinState) semiPartners() error {
 			other.forget(x)
 		}
 	}
-	if len(hit) == 0 {
+	if len(hit) == 0 || other.outer {
 		return nil
 	}
 	return pushFresh(j.out, j.lane, other.rows.store.batch(hit))

@@ -6,14 +6,14 @@ import (
 	"pipelines/tables/column"
 )
 
-// keep stores rows of a batch until they expire. Rows of a semi join that have
-// matched are not kept, nor are rows whose null key can never match, unless
+// keep stores rows of a batch until they expire. Left rows of a semi or anti join
+// that have matched are not kept, nor are rows whose null key can never match, unless
 // they come out when they go.
 func (s *joinState) keep(b *column.Batch, keys []*column.Vector, rows []int32) error {
 	j := s.j
 	var kept []int32
 	for _, r := range rows {
-		if s.semi && j.hits[r] || !s.outer && !j.keysMatch(keys, int(r)) {
+		if s.once && j.hits[r] || !s.outer && !j.keysMatch(keys, int(r)) {
 			continue
 		}
 		kept = append(kept, r)

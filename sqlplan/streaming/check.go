@@ -122,14 +122,15 @@ func isInner(j *logical.Join) bool {
 	return j.Type == logical.InnerJoin || j.Type == logical.CrossJoin
 }
 
-// subqueries refuses subqueries over streams.
+// subqueries refuses the subqueries over streams that were not turned into joins
+// (rewrite.StreamExistence).
 func (c *checker) subqueries(n logical.Node) {
 	logical.WalkNode(n, func(m logical.Node) bool {
 		logical.EachExpr(m, func(e logical.Expr) {
 			logical.WalkExpr(e, func(x logical.Expr) bool {
 				if s, ok := x.(*logical.Subquery); ok {
 					if s.Plan.Streaming() {
-						c.fail(s.Place, "INVALID_SUBQUERY_EXPRESSION.STREAMING_QUERY", "Streaming query is not allowed in subquery expressions.")
+						c.streamSubquery(s)
 					}
 					c.subqueries(s.Plan)
 				}
@@ -138,6 +139,16 @@ func (c *checker) subqueries(n logical.Node) {
 		})
 		return true
 	})
+}
+
+func (c *checker) streamSubquery(s *logical.Subquery) {
+	const code, text = "INVALID_SUBQUERY_EXPRESSION.STREAMING_QUERY", "Streaming query is not allowed in subquery expressions."
+	if s.Kind == logical.ScalarSubquery {
+		c.fail(s.Place, code, text)
+		return
+	}
+	c.diags = append(c.diags, c.withHint(s.Place, code, text,
+		"EXISTS, NOT EXISTS and IN over a stream run in the WHERE of a stream, joined by AND with the rest; for NOT IN write NOT EXISTS with the equality in it"))
 }
 
 // stateful reports an operator that keeps state over a stream.

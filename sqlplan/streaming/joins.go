@@ -32,14 +32,12 @@ func joinName(t logical.JoinType) string {
 	}[t]
 }
 
-// streamJoin checks a join of two streams.
+// streamJoin checks a join of two streams. Spark refuses a left anti join; here
+// it runs as a left one whose rows with a partner do not come out, under the
+// same conditions: what is left of a left row's bound comes out at its end.
 func (c *checker) streamJoin(j *logical.Join, at diag.Span) {
 	if j.Lateral {
 		c.fail(at, unsupported, "A lateral join of two streams is not supported.")
-		return
-	}
-	if j.Type == logical.AntiJoin {
-		c.fail(at, unsupported, "LeftAnti join with a streaming DataFrame/Dataset on both sides is not supported.")
 		return
 	}
 	if isInner(j) {
@@ -55,7 +53,7 @@ func (c *checker) streamJoin(j *logical.Join, at diag.Span) {
 	b := bounds(j)
 	ok := b.KeyWindow
 	switch j.Type {
-	case logical.LeftJoin, logical.SemiJoin:
+	case logical.LeftJoin, logical.SemiJoin, logical.AntiJoin:
 		ok = ok || b.LeftBound
 	case logical.RightJoin:
 		ok = ok || b.RightBound
