@@ -43,7 +43,7 @@ func OpenReader(ctx context.Context, o LoadOptions) (*Reader, diag.List, error) 
 	}
 	p := &Project{spec: sp, graph: graph.New(), now: o.Now, env: o.Env, declared: map[*spec.Source]*sourceRelation{}}
 	list = append(list, p.settings()...)
-	d := define(sp, list.HasErrors())
+	d := define(p, list.HasErrors())
 	list = append(list, d.list...)
 	p.datasets, p.byID, p.sources = d.datasets, d.byID, d.sources
 	for _, x := range p.datasets {
@@ -160,7 +160,7 @@ func (r *Reader) stored(name []string, req sqlplan.Request, defined string) (sql
 // storedView answers with a view that another pipeline has stored.
 func storedView(name []string, query string) (sqlplan.Answer, error) {
 	text := diag.NewText("view "+name[2], query)
-	q, list := sqlplan.ParseQuery(text)
+	q, list := sqlplan.ParseQuery(&sqlplan.Session{}, text)
 	if list.HasErrors() {
 		return sqlplan.Answer{}, sqlplan.NewError(string(list[0].Code), "the stored view "+name[2]+": "+list[0].Message)
 	}

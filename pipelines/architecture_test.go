@@ -162,7 +162,7 @@ func (x *example) spec() {
 	x.put("mistake", "text", x.call("validate"))
 	x.file("pipeline.yml", exampleDocument)
 
-	script, list := sqlplan.ParseScript(p.SQLFiles[0].Text)
+	script, list := sqlplan.ParseScript(p.SQLFiles[0].Text, nil)
 	if list.HasErrors() {
 		x.t.Fatal(list.Render())
 	}
@@ -176,7 +176,7 @@ func (x *example) spec() {
 
 // plans prints the bound plan of orders and what each rule made of it.
 func (x *example) plans() {
-	s, list := sqlplan.ParseSchema(diag.NewText("schema", "id BIGINT, item STRUCT<sku: STRING, qty: INT>, note STRING, amount DECIMAL(12,2)"))
+	s, list := sqlplan.ParseSchema(nil, diag.NewText("schema", "id BIGINT, item STRUCT<sku: STRING, qty: INT>, note STRING, amount DECIMAL(12,2)"))
 	if list.HasErrors() {
 		x.t.Fatal(list.Render())
 	}

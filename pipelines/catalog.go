@@ -153,7 +153,7 @@ func (c *catalogOf) view(d *dataset, r sqlplan.Request) (sqlplan.Answer, error) 
 	if d.query.parsed != nil {
 		v.Query = d.query.parsed
 	} else {
-		q, list := sqlplan.ParseQuery(d.query.text)
+		q, list := sqlplan.ParseQuery(c.a.session(d, nil), d.query.text)
 		if list.HasErrors() {
 			return brokenView, nil
 		}
@@ -218,7 +218,7 @@ func (c *catalogOf) path(f *connector.SourceFactory, path string, r sqlplan.Requ
 	}
 	cfg := connector.SourceConfig{Name: path, Path: c.a.project.path(path), Texts: texts}
 	if ddl, ok := texts["schema"]; ok {
-		s, list := sqlplan.ParseSchema(diag.NewText("schema", ddl))
+		s, list := sqlplan.ParseSchema(c.a.project.session, diag.NewText("schema", ddl))
 		if list.HasErrors() {
 			return sqlplan.Answer{}, classError(string(list[0].Code), "the schema option: "+list[0].Message)
 		}

@@ -16,6 +16,7 @@ import (
 // namespace.
 type definer struct {
 	p        *spec.Pipeline
+	session  *sqlplan.Session
 	list     diag.List
 	datasets []*dataset
 	byID     map[string]*dataset
@@ -34,25 +35,25 @@ type pending struct {
 
 // define puts the definitions of a project together; faulty says that its
 // document has errors, so that some may be missing.
-func define(p *spec.Pipeline, faulty bool) *definer {
-	d := &definer{p: p, byID: map[string]*dataset{}, sources: map[string]*spec.Source{}, names: map[string]*flow{}}
-	for _, s := range p.Sources {
+func define(p *Project, faulty bool) *definer {
+	d := &definer{p: p.spec, session: p.session, byID: map[string]*dataset{}, sources: map[string]*spec.Source{}, names: map[string]*flow{}}
+	for _, s := range p.spec.Sources {
 		d.sources[strings.ToLower(s.Name.Parts[0])] = s
 	}
-	for _, s := range p.Sinks {
+	for _, s := range p.spec.Sinks {
 		d.add(&dataset{kind: graph.Sink, name: s.Name.Parts, place: s.Span, file: s.File, sink: s})
 	}
-	for _, x := range p.Datasets {
+	for _, x := range p.spec.Datasets {
 		d.fromSpec(x)
 		if x.Faulty && d.byID[d.specID(x)] != nil {
 			d.byID[d.specID(x)].done = analysis{state: finished, broken: true}
 		}
 	}
-	for _, f := range p.Flows {
+	for _, f := range p.spec.Flows {
 		d.flowFromSpec(f, nil, nil)
 	}
-	for _, f := range p.SQLFiles {
-		script, list := sqlplan.ParseScript(f.Text)
+	for _, f := range p.spec.SQLFiles {
+		script, list := sqlplan.ParseScript(f.Text, p.conf)
 		d.list = append(d.list, list...)
 		for i := range script.Definitions {
 			d.fromSQL(&script.Definitions[i])
@@ -135,7 +136,7 @@ func (d *definer) fromSpec(x *spec.Dataset) {
 		return
 	}
 	if x.Schema != nil {
-		s, list := sqlplan.ParseSchema(x.Schema)
+		s, list := sqlplan.ParseSchema(d.session, x.Schema)
 		d.list = append(d.list, list...)
 		out.declared = &s
 	}

@@ -88,7 +88,7 @@ func queryText(t *testing.T, dir, sql string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	st := shell.Parse(text)[0]
+	st := s.Parse(text)[0]
 	out.Begin(1, 1, s.Settings())
 	if f := s.Run(ctx, &st, text, out); f != nil {
 		t.Fatal(f)

@@ -36,7 +36,7 @@ func (r *sourceRelation) usePinned(ddl *diag.Text) error {
 	if ddl == nil {
 		return nil
 	}
-	s, list := sqlplan.ParseSchema(ddl)
+	s, list := sqlplan.ParseSchema(nil, ddl)
 	if list.HasErrors() {
 		return classError(string(list[0].Code), fmt.Sprintf("the schema of %s in %s: %s", r.name, spec.LockFile, list[0].Message))
 	}

@@ -73,7 +73,7 @@ func Load(ctx context.Context, o LoadOptions) (*Project, diag.List, error) {
 		p.now = time.Now
 	}
 	list = append(list, p.settings()...)
-	d := define(sp, list.HasErrors())
+	d := define(p, list.HasErrors())
 	list = append(list, d.list...)
 	p.datasets, p.byID, p.sources = d.datasets, d.byID, d.sources
 	for _, x := range p.datasets {
@@ -131,7 +131,7 @@ func (p *Project) settings() diag.List {
 		if !q.HasValue {
 			continue
 		}
-		t, more := sqlplan.ParseType(diag.NewText(p.spec.File.Name, q.Type.Value))
+		t, more := sqlplan.ParseType(p.session, diag.NewText(p.spec.File.Name, q.Type.Value))
 		if more.HasErrors() {
 			list = append(list, diag.AtSpan(p.spec.File, q.Type.Span, more[0].Code, more[0].Message))
 			continue
@@ -258,7 +258,7 @@ func (p *Project) declaredSource(s *spec.Source) (*sourceRelation, diag.List, er
 	list = append(list, checkNewColumns(s)...)
 	rel.config.NewColumns = s.NewColumns()
 	if s.Schema != nil {
-		sch, more := sqlplan.ParseSchema(s.Schema)
+		sch, more := sqlplan.ParseSchema(p.session, s.Schema)
 		list = append(list, more...)
 		rel.config.Schema = &sch
 	}

@@ -284,7 +284,7 @@ func (k *changesCompiler) bind(t Term, in []logical.Attr, want *schema.Type) log
 	e := t.Expr
 	if e == nil {
 		var diags diag.List
-		e, diags = parse.Expr(t.Text)
+		e, diags = dialect(k.opts.session()).Expr(t.Text)
 		if k.diags = append(k.diags, diags...); diags.HasErrors() {
 			return nil
 		}

@@ -6,7 +6,6 @@ import (
 	"pipelines/spec/diag"
 	"pipelines/sqlplan/bind"
 	"pipelines/sqlplan/logical"
-	"pipelines/sqlplan/parse"
 	"pipelines/sqlplan/rewrite"
 	"pipelines/sqlplan/streaming"
 	"pipelines/tables/schema"
@@ -85,7 +84,8 @@ func (p *Plan) Refine(f logical.Facts) logical.Node {
 
 // Compile parses, binds, checks and rewrites a query.
 func Compile(text *diag.Text, cat Catalog, opts Options) (*Plan, diag.List) {
-	q, diags := parse.Query(text)
+	opts.Session = opts.session()
+	q, diags := dialect(opts.Session).Query(text)
 	if diags.HasErrors() {
 		return nil, diags
 	}
@@ -166,5 +166,6 @@ func wanted(n logical.Node, text *diag.Text, r diag.Range, opts Options) diag.Li
 	return nil
 }
 
-// ParseQuery parses the query that is the whole of text.
-func ParseQuery(text *diag.Text) (*Query, diag.List) { return parse.Query(text) }
+// ParseQuery parses the query that is the whole of text under the settings of
+// s.
+func ParseQuery(s *Session, text *diag.Text) (*Query, diag.List) { return dialect(s).Query(text) }

@@ -69,7 +69,7 @@ func run(t *testing.T, cat *fixture, d *datadriven.TestData) string {
 	}
 	switch d.Cmd {
 	case "table":
-		s, diags := sqlplan.ParseSchema(text)
+		s, diags := sqlplan.ParseSchema(nil, text)
 		if diags.HasErrors() {
 			t.Fatal(diags)
 		}

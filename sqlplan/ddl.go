@@ -9,13 +9,13 @@ import (
 )
 
 // ParseSchema reads a column list in DDL ("id BIGINT, item STRUCT<sku: STRING>").
-func ParseSchema(t *diag.Text) (schema.Schema, diag.List) {
-	return parseSchemaIn(&Session{}, t)
-}
-
-// parseSchemaIn is ParseSchema under a session's settings.
-func parseSchemaIn(s *Session, t *diag.Text) (schema.Schema, diag.List) {
-	cols, list := parse.Columns(t)
+// The settings of s say what TIMESTAMP means; without s, as in texts that we
+// have written ourselves, it is the one with a zone.
+func ParseSchema(s *Session, t *diag.Text) (schema.Schema, diag.List) {
+	if s == nil {
+		s = &Session{}
+	}
+	cols, list := dialect(s).Columns(t)
 	var out schema.Schema
 	for _, c := range cols {
 		typ, more := bind.TypeIn(s, t, c.Type)
@@ -25,11 +25,14 @@ func parseSchemaIn(s *Session, t *diag.Text) (schema.Schema, diag.List) {
 	return out, list
 }
 
+// dialect is the grammar under a session's settings.
+func dialect(s *Session) parse.Dialect { return parse.DialectOf(s.Conf) }
+
 // parseDDL reads a list of columns, or else a type, as functions such as
 // from_json take it.
 func parseDDL(s *Session, text string) (schema.Type, *funcs.Error) {
 	t := diag.NewText("schema", text)
-	columns, list := parseSchemaIn(s, t)
+	columns, list := ParseSchema(s, t)
 	if !list.HasErrors() {
 		return columns.Type(), nil
 	}
@@ -38,7 +41,7 @@ func parseDDL(s *Session, text string) (schema.Type, *funcs.Error) {
 			return schema.Type{}, funcs.NewError(string(d.Code), d.Message, nil)
 		}
 	}
-	name, list := parse.Type(t)
+	name, list := dialect(s).Type(t)
 	var typ schema.Type
 	if !list.HasErrors() {
 		typ, list = bind.TypeIn(s, t, name)

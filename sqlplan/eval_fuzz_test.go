@@ -136,7 +136,7 @@ func (c evalCase) fixture(t *testing.T) (cat *fixture, args []string) {
 	t.Helper()
 	var fields []schema.Field
 	for i, ty := range c.types {
-		f, diags := sqlplan.ParseSchema(diag.NewText("ddl", fmt.Sprintf("c%d %s", i, ty)))
+		f, diags := sqlplan.ParseSchema(nil, diag.NewText("ddl", fmt.Sprintf("c%d %s", i, ty)))
 		if diags.HasErrors() {
 			t.Fatal(diags)
 		}

@@ -21,7 +21,7 @@ func FuzzCompile(f *testing.F) {
 	}
 	f.Add("SELECT (SELECT m) FROM o")
 	f.Add("SELECT (SELECT max(id) FROM t1 WHERE t1.m['a'] > o.m['a']) FROM o")
-	o, _ := sqlplan.ParseSchema(diag.NewText("ddl", "id INT, who STRING, amt INT, d DATE, ts TIMESTAMP, st STRUCT<x: INT, y: STRING>, xs ARRAY<INT>, m MAP<STRING, INT>"))
+	o, _ := sqlplan.ParseSchema(nil, diag.NewText("ddl", "id INT, who STRING, amt INT, d DATE, ts TIMESTAMP, st STRUCT<x: INT, y: STRING>, xs ARRAY<INT>, m MAP<STRING, INT>"))
 	cat := &fixture{tables: map[string]schema.Schema{"o": o, "t1": o, "l": o, "w": o, "s": o}, streams: map[string]bool{"s": true}}
 	f.Fuzz(func(t *testing.T, sql string) {
 		if len(sql) > 2000 {
@@ -40,7 +40,7 @@ func FuzzCompile(f *testing.F) {
 }
 
 func BenchmarkCompile(b *testing.B) {
-	o, _ := sqlplan.ParseSchema(diag.NewText("ddl", "id INT, who STRING, amt INT, d DATE, ts TIMESTAMP, st STRUCT<x: INT, y: STRING>"))
+	o, _ := sqlplan.ParseSchema(nil, diag.NewText("ddl", "id INT, who STRING, amt INT, d DATE, ts TIMESTAMP, st STRUCT<x: INT, y: STRING>"))
 	cat := &fixture{tables: map[string]schema.Schema{"o": o, "c": o}}
 	sql := "SELECT o.who, date(o.ts) AS day, sum(o.amt * 2) AS total, count(*) AS n FROM o JOIN c ON o.id = c.id WHERE o.st.x > 3 AND c.who IS NOT NULL GROUP BY o.who, day HAVING n > 1 ORDER BY total DESC LIMIT 10"
 	for b.Loop() {

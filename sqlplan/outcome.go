@@ -4,7 +4,6 @@ import (
 	"pipelines/spec/diag"
 	"pipelines/sqlplan/bind"
 	"pipelines/sqlplan/logical"
-	"pipelines/sqlplan/parse"
 	"pipelines/tables/schema"
 )
 
@@ -35,7 +34,7 @@ func outcome(b *bind.Binder, n logical.Node, opts Options) (logical.Node, diag.L
 		e := x.Cond
 		if e == nil {
 			var more diag.List
-			e, more = parse.Expr(x.Text)
+			e, more = dialect(opts.session()).Expr(x.Text)
 			if diags = append(diags, more...); more.HasErrors() {
 				continue
 			}
@@ -50,13 +49,13 @@ func outcome(b *bind.Binder, n logical.Node, opts Options) (logical.Node, diag.L
 	return ex, diags
 }
 
-// ParseType reads a data type.
-func ParseType(text *diag.Text) (schema.Type, diag.List) {
-	t, diags := parse.Type(text)
+// ParseType reads a data type under the settings of s.
+func ParseType(s *Session, text *diag.Text) (schema.Type, diag.List) {
+	t, diags := dialect(s).Type(text)
 	if diags.HasErrors() {
 		return schema.Type{}, diags
 	}
-	return bind.TypeOf(text, t)
+	return bind.TypeIn(s, text, t)
 }
 
 // ParseLiteral reads the text of a parameter as a constant of type t.

@@ -2,6 +2,7 @@ package sqlplan
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 
 	"pipelines/spec/diag"
@@ -106,10 +107,12 @@ type Definition struct {
 type Script struct{ Definitions []Definition }
 
 // ParseScript reads a SQL file of a pipeline. Statements that define nothing
-// are findings; all findings of the file are reported.
-func ParseScript(t *diag.Text) (*Script, diag.List) {
-	statements, list := parse.Statements(t)
-	s := &scripter{text: t, conf: map[string]string{}, list: list}
+// are findings; all findings of the file are reported. base are the project's
+// settings.
+func ParseScript(t *diag.Text, base map[string]string) (*Script, diag.List) {
+	d := parse.DialectOf(base)
+	statements, list := d.Statements(t, d)
+	s := &scripter{text: t, base: base, conf: map[string]string{}, list: list}
 	for _, st := range statements {
 		s.statement(st)
 	}
@@ -119,7 +122,7 @@ func ParseScript(t *diag.Text) (*Script, diag.List) {
 
 type scripter struct {
 	text              *diag.Text
-	conf              map[string]string
+	base, conf        map[string]string // conf: of the file
 	catalog, database string
 	out               []Definition
 	list              diag.List
@@ -281,6 +284,14 @@ func (s *scripter) spec(d *Definition, t *ast.TableSpec) {
 	}
 }
 
+// session holds the settings in force at this place of the file.
+func (s *scripter) session() *Session {
+	conf := map[string]string{}
+	maps.Copy(conf, s.base)
+	maps.Copy(conf, s.conf)
+	return &Session{Conf: conf}
+}
+
 func (s *scripter) columns(d *Definition, cols []ast.ColumnDef) {
 	var out schema.Schema
 	for _, c := range cols {
@@ -294,7 +305,7 @@ func (s *scripter) columns(d *Definition, cols []ast.ColumnDef) {
 			s.fail(c.Span, "PARSE_SYNTAX_ERROR", "column %s has no type", c.Name.Name)
 			continue
 		}
-		t, list := bind.TypeOf(s.text, c.Type)
+		t, list := bind.TypeIn(s.session(), s.text, c.Type)
 		s.list = append(s.list, list...)
 		out.Fields = append(out.Fields, schema.Field{Name: c.Name.Name, Type: t, Nullable: !c.NotNull, Comment: c.Comment})
 	}

@@ -107,9 +107,6 @@ func checkConf(conf map[string]string) error {
 			return funcs.NewError("INVALID_CONF_VALUE.TYPE_MISMATCH", "The value '"+v+"' in the config \""+key+"\" is invalid: it should be a boolean.", nil)
 		}
 	}
-	if strings.EqualFold(conf["spark.sql.ansi.doubleQuotedIdentifiers"], "true") {
-		return funcs.NewError("FEATURE_NOT_AVAILABLE", "spark.sql.ansi.doubleQuotedIdentifiers is not available: text in double quotes is a string. Use back quotes.", nil)
-	}
 	for _, key := range slices.Sorted(maps.Keys(fixed)) {
 		if v, ok := conf[key]; ok && !strings.EqualFold(v, fixed[key]) {
 			return funcs.NewError("FEATURE_NOT_AVAILABLE", key+"="+v+" is not available: only "+fixed[key]+".", nil)

@@ -2,6 +2,7 @@ package sqlplan
 
 import (
 	"fmt"
+	"slices"
 
 	"pipelines/spec/diag"
 	"pipelines/sqlplan/ast"
@@ -56,7 +57,23 @@ func castTo(at ast.Pos, x Expr, t schema.Type) Expr {
 	if list.HasErrors() {
 		panic("bug: sqlplan: type " + t.SQL() + " does not parse")
 	}
-	return &ast.Cast{Pos: at, X: x, Type: name}
+	return &ast.Cast{Pos: at, X: x, Type: zoned(name)}
+}
+
+// zoned names the timestamps of a type that was printed so that no setting
+// changes their meaning.
+func zoned(t ast.TypeName) ast.TypeName {
+	if t.Name == "timestamp" {
+		t.Name = "timestamp_ltz"
+	}
+	t.Elem, t.Fields = slices.Clone(t.Elem), slices.Clone(t.Fields)
+	for i, e := range t.Elem {
+		t.Elem[i] = zoned(e)
+	}
+	for i, f := range t.Fields {
+		t.Fields[i].Type = zoned(f.Type)
+	}
+	return t
 }
 
 // FunctionNames lists the functions, sorted.

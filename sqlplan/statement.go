@@ -91,9 +91,10 @@ type VariableSet struct {
 }
 
 // ParseStatements reads a script of a SQL shell. Each statement carries its own
-// errors, so that those in front of a broken one can run.
-func ParseStatements(t *diag.Text) []Statement {
-	parsed, list := parse.Statements(t)
+// errors, so that those in front of a broken one can run. now are the settings
+// in force, reset those that RESET goes back to.
+func ParseStatements(t *diag.Text, now, reset map[string]string) []Statement {
+	parsed, list := parse.DialectOf(now).Statements(t, parse.DialectOf(reset))
 	out := make([]Statement, len(parsed))
 	r := reader{text: t}
 	for i, st := range parsed {

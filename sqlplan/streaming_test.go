@@ -92,7 +92,7 @@ func readCase(t *testing.T, file string) streamCase {
 }
 
 func ddl(t *testing.T, s string) schema.Schema {
-	out, diags := sqlplan.ParseSchema(diag.NewText("ddl", s))
+	out, diags := sqlplan.ParseSchema(nil, diag.NewText("ddl", s))
 	if diags.HasErrors() {
 		t.Fatal(s, diags)
 	}

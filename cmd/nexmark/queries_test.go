@@ -214,7 +214,7 @@ func (q *query) result(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	text := diag.NewText("check", q.check)
-	st := shell.Parse(text)[0]
+	st := s.Parse(text)[0]
 	p.Begin(1, 1, s.Settings())
 	if err := p.End(s.Run(ctx, &st, text, p)); err != nil {
 		t.Fatal(err)

@@ -198,7 +198,7 @@ func (a *app) sqlTo(w io.Writer, f sqlFlags, text *diag.Text) error {
 // statements runs a script.
 func (a *app) statements(ctx context.Context, s *shell.Session, text *diag.Text, out *shell.Printer, goOn bool) error {
 	text = shell.Substitute(text, s.Settings().Conf)
-	list := shell.Parse(text)
+	list := s.Parse(text)
 	if err := out.Check(list); err != nil {
 		return usageError{err}
 	}

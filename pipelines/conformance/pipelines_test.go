@@ -143,7 +143,7 @@ func (p *project) table(name string) (*queryResult, string) {
 	if err != nil {
 		return nil, err.Error()
 	}
-	st := shell.Parse(text)[0]
+	st := s.Parse(text)[0]
 	out.Begin(1, 1, s.Settings())
 	if f := s.Run(ctx, &st, text, out); f != nil {
 		return nil, f.Error()

@@ -89,7 +89,7 @@ func runSQL(t *testing.T, blocks []block) []*sqlResult {
 		t.Fatal(err)
 	}
 	text = shell.Substitute(text, s.Settings().Conf)
-	list := shell.Parse(text)
+	list := s.Parse(text)
 	if len(list) != len(blocks) {
 		t.Fatalf("%d statements for %d blocks", len(list), len(blocks))
 	}

@@ -92,8 +92,10 @@ func (s *Session) configure() error {
 	return nil
 }
 
-// Parse reads a script.
-func Parse(text *diag.Text) []sqlplan.Statement { return sqlplan.ParseStatements(text) }
+// Parse reads a script under the session's settings.
+func (s *Session) Parse(text *diag.Text) []sqlplan.Statement {
+	return sqlplan.ParseStatements(text, s.conf, s.o.Reader.Conf())
+}
 
 // Settings are the session's settings as they are now.
 func (s *Session) Settings() *sqlplan.Session { return s.settings }

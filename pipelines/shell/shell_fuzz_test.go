@@ -57,7 +57,7 @@ func FuzzSession(f *testing.F) {
 			t.Fatal(err)
 		}
 		text := diag.NewText("fuzz", script)
-		list := Parse(text)
+		list := s.Parse(text)
 		for i := range list {
 			p.Begin(i+1, 1, s.Settings())
 			failed := s.Run(ctx, &list[i], text, p)

@@ -38,7 +38,7 @@ func runScript(t *testing.T, s *Session, script string, form Format) string {
 		t.Fatal(err)
 	}
 	text := diag.NewText("script", script)
-	list := Parse(text)
+	list := s.Parse(text)
 	for i := range list {
 		p.Begin(i+1, text.Span(list[i].At).Start.Line, s.Settings())
 		f := s.Run(context.Background(), &list[i], text, p)

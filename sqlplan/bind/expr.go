@@ -413,7 +413,7 @@ func (b *Binder) nameParts(n ast.Name, v *env) ([]ast.Ident, bool) {
 		b.fail(n.Span, "PARSE_EMPTY_STATEMENT", "Syntax error, unexpected empty statement.")
 		return nil, false
 	}
-	names, ok := parse.SplitName(string(val.Str(0)))
+	names, ok := parse.DialectOf(b.session.Conf).SplitName(string(val.Str(0)))
 	if !ok {
 		b.fail(n.Span, "PARSE_SYNTAX_ERROR", "Syntax error in the identifier %q.", string(val.Str(0)))
 		return nil, false

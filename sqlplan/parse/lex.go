@@ -168,7 +168,8 @@ func (l *lexer) afterName() bool {
 		return false
 	}
 	t := l.toks[len(l.toks)-1]
-	return t.end == l.pos && (t.kind == word || t.kind == quoted || t.up == ")" || t.up == "]")
+	name := t.kind == word || t.kind == quoted || t.kind == str && l.src[t.start] == '"'
+	return t.end == l.pos && (name || t.up == ")" || t.up == "]")
 }
 
 // text reads a string with escapes; doubled quotes stand for one.

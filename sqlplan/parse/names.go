@@ -16,10 +16,7 @@ func (p *parser) ident() ast.Ident {
 	switch t.kind {
 	case quoted:
 		p.i++
-		s := p.src[t.start+1 : t.end-1]
-		if strings.Contains(s, "``") {
-			s = strings.ReplaceAll(s, "``", "`")
-		}
+		s := p.unquoted(t)
 		if s == "" {
 			p.failAt(t, "the name is empty")
 		}
@@ -113,7 +110,7 @@ func (p *parser) identOfText() ast.Ident {
 	s := p.stringLit()
 	p.expectOp(")")
 	p.checkIdentifierText(s)
-	parts, _ := SplitName(s.Value)
+	parts, _ := p.dialect.SplitName(s.Value)
 	if len(parts) > 1 {
 		p.failCode(s.Span, "IDENTIFIER_TOO_MANY_NAME_PARTS", "`"+s.Value+"` is not a valid identifier as it has more than 1 name part.")
 	}
@@ -136,15 +133,16 @@ func (p *parser) checkIdentifierText(s *ast.StringLit) {
 	if s.Value == "" {
 		p.failCode(s.Span, "PARSE_EMPTY_STATEMENT", "Syntax error, unexpected empty statement.")
 	}
-	if _, ok := SplitName(s.Value); !ok {
+	if _, ok := p.dialect.SplitName(s.Value); !ok {
 		p.failCode(s.Span, "PARSE_SYNTAX_ERROR", "Syntax error at or near '"+clip(s.Value)+"': it is no name")
 	}
 }
 
 // SplitName reads the text of a name (a.`b c`.d), as in the argument of
 // IDENTIFIER. It reports false if the text is no name.
-func SplitName(text string) ([]string, bool) {
+func (d Dialect) SplitName(text string) ([]string, bool) {
 	l := lex(text)
+	l.retag(0, d)
 	if len(l.errs) > 0 {
 		return nil, false
 	}
@@ -153,7 +151,7 @@ func SplitName(text string) ([]string, bool) {
 		t := l.toks[i]
 		switch {
 		case i%2 == 0 && t.kind == quoted:
-			parts = append(parts, strings.ReplaceAll(text[t.start+1:t.end-1], "``", "`"))
+			parts = append(parts, l.unquoted(t))
 		case i%2 == 0 && t.kind == word:
 			parts = append(parts, text[t.start:t.end])
 		case i%2 == 1 && t.isOp("."):

@@ -6,9 +6,11 @@ import (
 )
 
 // Statements reads a whole script: statements separated by ";" (or by the cells
-// of a notebook export). A statement with errors comes as ast.Broken.
-func Statements(t *diag.Text) ([]ast.Statement, diag.List) {
-	p := newParser(t)
+// of a notebook export). A statement with errors comes as ast.Broken. SET and
+// RESET change the dialect of what follows them; reset is the one that RESET
+// goes back to.
+func (d Dialect) Statements(t *diag.Text, reset Dialect) ([]ast.Statement, diag.List) {
+	p := newParser(t, d)
 	var all []ast.Statement
 	for {
 		for p.ended() && p.tok().kind != eof {
@@ -17,36 +19,40 @@ func Statements(t *diag.Text) ([]ast.Statement, diag.List) {
 		if p.tok().kind == eof {
 			break
 		}
-		all = append(all, p.script())
+		st := p.script()
+		if next := p.dialect.after(st, reset); next != p.dialect {
+			p.speak(next)
+		}
+		all = append(all, st)
 	}
 	p.errs.Sort()
 	return all, p.errs
 }
 
 // Statement reads a text that is one statement; one ";" at its end is fine.
-func Statement(t *diag.Text) (ast.Statement, diag.List) {
-	return whole(t, true, func(p *parser) ast.Statement { return p.statement() })
+func (d Dialect) Statement(t *diag.Text) (ast.Statement, diag.List) {
+	return whole(d, t, true, func(p *parser) ast.Statement { return p.statement() })
 }
 
 // Query reads a text that is one query; one ";" at its end is fine.
-func Query(t *diag.Text) (*ast.Query, diag.List) {
-	return whole(t, true, func(p *parser) *ast.Query { return p.queryExpr() })
+func (d Dialect) Query(t *diag.Text) (*ast.Query, diag.List) {
+	return whole(d, t, true, func(p *parser) *ast.Query { return p.queryExpr() })
 }
 
 // Expr reads a text that is one expression.
-func Expr(t *diag.Text) (ast.Expr, diag.List) {
-	return whole(t, false, func(p *parser) ast.Expr { return p.expr() })
+func (d Dialect) Expr(t *diag.Text) (ast.Expr, diag.List) {
+	return whole(d, t, false, func(p *parser) ast.Expr { return p.expr() })
 }
 
 // Type reads a data type, such as "array<struct<a: int>>".
-func Type(t *diag.Text) (ast.TypeName, diag.List) {
-	ty, errs := whole(t, false, func(p *parser) ast.TypeName { return p.dataType() })
+func (d Dialect) Type(t *diag.Text) (ast.TypeName, diag.List) {
+	ty, errs := whole(d, t, false, func(p *parser) ast.TypeName { return p.dataType() })
 	return ty, syntaxFirst(errs)
 }
 
 // Columns reads a schema, such as "a INT NOT NULL, b STRUCT<x: STRING> COMMENT 'c'".
-func Columns(t *diag.Text) ([]ast.ColumnDef, diag.List) {
-	cs, errs := whole(t, false, func(p *parser) []ast.ColumnDef {
+func (d Dialect) Columns(t *diag.Text) ([]ast.ColumnDef, diag.List) {
+	cs, errs := whole(d, t, false, func(p *parser) []ast.ColumnDef {
 		return list(p, func() ast.ColumnDef { return p.columnDef(false) })
 	})
 	return cs, syntaxFirst(errs)
@@ -68,8 +74,8 @@ func syntaxFirst(errs diag.List) diag.List {
 }
 
 // whole reads a text with read and demands that nothing is left.
-func whole[T any](t *diag.Text, semicolon bool, read func(*parser) T) (v T, errs diag.List) {
-	p := newParser(t)
+func whole[T any](d Dialect, t *diag.Text, semicolon bool, read func(*parser) T) (v T, errs diag.List) {
+	p := newParser(t, d)
 	if p.tok().kind == eof && len(p.errs) == 0 {
 		return v, diag.List{diag.At(t, diag.Range{}, "PARSE_EMPTY_STATEMENT", "Syntax error, unexpected empty statement.")}
 	}

@@ -18,6 +18,7 @@ const maxChain = 50_000
 type parser struct {
 	*lexed
 	text        *diag.Text
+	dialect     Dialect
 	i           int
 	end         int // index of the token that ends the running query: ")" or the statement's end
 	depth       int
@@ -59,8 +60,9 @@ func (p *parser) catch(r any) bool {
 	return true
 }
 
-func newParser(t *diag.Text) *parser {
+func newParser(t *diag.Text, d Dialect) *parser {
 	p := &parser{lexed: lex(t.Body), text: t}
+	p.speak(d)
 	p.pipes()
 	p.end = len(p.toks) - 1
 	p.query = make([]int8, len(p.toks))

@@ -164,7 +164,7 @@ func (p *parser) confKey(stop string) string {
 	r := p.since(start)
 	text := p.src[r.Start:r.End]
 	if p.toks[first].kind == quoted && p.i == first+1 {
-		return strings.ReplaceAll(text[1:len(text)-1], "``", "`")
+		return p.unquoted(p.toks[first])
 	}
 	for i := 0; i < len(text); i++ {
 		if c := text[i]; !isWordByte(c) && c != '.' && c != ':' && c != '-' {
@@ -182,7 +182,11 @@ func (p *parser) use() ast.Statement {
 	if p.isAny("NAMESPACE", "SCHEMA", "DATABASE", "CATALOG") && (p.at(1).kind == word || p.at(1).kind == quoted || p.at(1).kind == str) {
 		s.Kind = p.advance().up
 	}
-	s.Name = p.catalogName()
+	if s.Kind == "CATALOG" {
+		s.Name = p.catalogName()
+	} else {
+		s.Name = p.name()
+	}
 	s.Pos = p.pos(start)
 	return s
 }

@@ -6,7 +6,7 @@ type kind uint8
 const (
 	eof    kind = iota
 	word        // unquoted name or keyword; up is its upper case
-	quoted      // `name`
+	quoted      // `name`, and "name" in a dialect that has it
 	str         // 'text' or "text"
 	rawStr      // r'text'
 	number      // digits with an optional suffix

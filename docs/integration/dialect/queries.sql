@@ -190,9 +190,7 @@ SELECT ID AS x, Id AS y FROM A ORDER BY 1 LIMIT 1;
 SET spark.sql.orderByOrdinal=false;
 SELECT id FROM b ORDER BY 1;
 SET spark.sql.orderByOrdinal=true;
--- differs: refused by name
 SET spark.sql.ansi.doubleQuotedIdentifiers=true;
--- differs: refused by name
 SELECT "id" FROM a WHERE id = 1;
 SET spark.sql.ansi.doubleQuotedIdentifiers=false;
 SET spark.sql.ansi.enabled=false;
