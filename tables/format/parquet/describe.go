@@ -19,6 +19,9 @@ func (f *Format) Describe(_ context.Context, in format.Input, spec format.ReadSp
 	if err != nil {
 		return format.Description{}, errors.Join(err, in.Object.Close())
 	}
+	if err := file.setCalendars(spec); err != nil {
+		return format.Description{}, errors.Join(err, in.Object.Close())
+	}
 	rows := int64(0)
 	for i := range file.meta.RowGroups {
 		rows += file.meta.RowGroups[i].NumRows

@@ -28,10 +28,24 @@ func emitterFor(n *fileNode, want schema.Type) (emitter, error) {
 	}
 	if n.leaf != nil {
 		if e := leafEmitter(n, want); e != nil {
-			return e, nil
+			return inCalendar(n, want, e), nil
 		}
 	}
 	return nil, fmt.Errorf("column %s: %s in the file cannot be read as %s", n.name, n.typ, want)
+}
+
+// inCalendar makes an emitter mind the calendar of the column.
+func inCalendar(n *fileNode, want schema.Type, e emitter) emitter {
+	c := n.leaf.calendar
+	switch {
+	case c == nil:
+		return e
+	case want.Kind == schema.Date:
+		return c.in32(e)
+	case n.typ.Kind == schema.Date:
+		return c.dateToNTZ(e)
+	}
+	return c.in64(e)
 }
 
 func leafEmitter(n *fileNode, want schema.Type) emitter {

@@ -32,6 +32,8 @@ type fileLeaf struct {
 	column int
 	elem   *pqformat.SchemaElement
 	unit   int64 // timestamps: nanoseconds of one unit
+	// calendar is how old dates and timestamps are meant; nil: as they are.
+	calendar *calendar
 }
 
 // rawNode is a schema element with its children.

@@ -119,11 +119,11 @@ func (f *Format) Fields() []option.Field {
 		{Name: "mergeSchema", Type: option.TypeBool, Default: "false",
 			Doc: "Infer the schema from all files instead of the first."},
 		{Name: "datetimeRebaseMode", Type: option.TypeEnum, Default: "CORRECTED",
-			Values: []string{"EXCEPTION", "CORRECTED", "LEGACY"}, NoEffect: "dates are always read as they are",
-			Doc: "Calendar of old dates and timestamps."},
+			Values: []string{"EXCEPTION", "CORRECTED", "LEGACY"},
+			Doc:    "Calendar of dates before 1582-10-15 and timestamps before 1900 in files that do not name it: the Gregorian, the hybrid one of Spark 2, or an error."},
 		{Name: "int96RebaseMode", Type: option.TypeEnum, Default: "CORRECTED",
-			Values: []string{"EXCEPTION", "CORRECTED", "LEGACY"}, NoEffect: "timestamps are always read as they are",
-			Doc: "Calendar of old INT96 timestamps."},
+			Values: []string{"EXCEPTION", "CORRECTED", "LEGACY"},
+			Doc:    "The same for INT96 timestamps."},
 	}
 }
 
@@ -238,6 +238,9 @@ func mergeSchema(a, b schema.Schema, caseSensitive bool) (schema.Schema, error) 
 func (f *Format) Open(_ context.Context, in format.Input, spec format.ReadSpec) (format.Scanner, error) {
 	file, err := openFile(in)
 	if err != nil {
+		return nil, err
+	}
+	if err := file.setCalendars(spec); err != nil {
 		return nil, err
 	}
 	s, err := newScanner(file, spec, f.pools)
