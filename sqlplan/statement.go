@@ -57,6 +57,7 @@ type Statement struct {
 	Defaults    map[string]Expr
 	Format      string            // USING
 	Options     map[string]string // OPTIONS, LOCATION as "path"
+	PathAt      diag.Range        // of the value of "path"
 	Like        []string          // CREATE TABLE a LIKE b
 	Comment     string
 	Partitioned []string          // PARTITIONED BY columns
@@ -303,11 +304,19 @@ func (r *reader) view(s *Statement, st *ast.CreateView) {
 	if st.Using != nil {
 		s.Format = st.Using.String()
 	}
-	s.Options = map[string]string{}
-	for _, o := range st.Options {
-		s.Options[o.Key] = o.Text()
-	}
+	s.options(st.Options)
 	s.properties(st.Comment, st.Properties)
+}
+
+// options keeps what a format is told.
+func (s *Statement) options(os []ast.Property) {
+	s.Options = map[string]string{}
+	for _, o := range os {
+		s.Options[o.Key] = o.Text()
+		if strings.EqualFold(o.Key, "path") && o.Value != nil {
+			s.PathAt = o.Value.Range()
+		}
+	}
 }
 
 // properties keeps what SHOW TBLPROPERTIES and DESCRIBE EXTENDED print.
@@ -333,12 +342,9 @@ func (r *reader) table(s *Statement, st *ast.CreateTable) {
 	if st.Using != nil {
 		s.Format = st.Using.String()
 	}
-	s.Options = map[string]string{}
-	for _, o := range st.Options {
-		s.Options[o.Key] = o.Text()
-	}
+	s.options(st.Options)
 	if st.Location != nil {
-		s.Options["path"] = st.Location.Value
+		s.Options["path"], s.PathAt = st.Location.Value, st.Location.Span
 	}
 	s.properties(st.Comment, st.Properties)
 	for _, c := range st.Constraints {

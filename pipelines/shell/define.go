@@ -108,7 +108,7 @@ func (r *run) external(m *memoryTable) *Failure {
 	}
 	ans, err := r.o.Reader.File(m.format, st.Options, st.Columns)
 	if err != nil {
-		return r.refused(err)
+		return r.refusedFile(err)
 	}
 	if ans.Relation == nil {
 		return r.refuse("FEATURE_NOT_AVAILABLE", "a table over %s is not available", m.format)

@@ -83,6 +83,16 @@ func (r *run) refused(err error) *Failure {
 	return failure(err, r.text)
 }
 
+// refusedFile is refused for a statement over files: what is wrong with the
+// path stands at the path.
+func (r *run) refusedFile(err error) *Failure {
+	e, ok := errors.AsType[*sqlplan.Error](err)
+	if ok && e.Class == "PATH_NOT_FOUND" && r.st.PathAt.End > 0 {
+		return findings(diag.List{diag.At(r.text, r.st.PathAt, diag.Code(e.Class), e.Message)})
+	}
+	return r.refused(err)
+}
+
 // failure makes a Failure of an error of the run.
 func failure(err error, text *diag.Text) *Failure {
 	if e, ok := errors.AsType[*sqlplan.Error](err); ok {

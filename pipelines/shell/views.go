@@ -37,7 +37,7 @@ func (r *run) createView(ctx context.Context) *Failure {
 	if st.Format != "" {
 		ans, err := r.o.Reader.File(st.Format, st.Options, st.Columns)
 		if err != nil {
-			return r.refused(err)
+			return r.refusedFile(err)
 		}
 		v.answer = ans
 		if ans.Relation != nil {

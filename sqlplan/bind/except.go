@@ -1,8 +1,6 @@
 package bind
 
 import (
-	"strings"
-
 	"pipelines/spec/diag"
 	"pipelines/sqlplan/ast"
 	"pipelines/sqlplan/logical"
@@ -10,32 +8,35 @@ import (
 )
 
 // except takes the columns of EXCEPT out of an expanded star; a.f takes field f
-// out of the struct a.
+// out of the struct a. The same column twice overlaps, but not, as in Spark, in
+// another case.
 func (b *Binder) except(s *ast.Star, cols []starCol, sc *scope) ([]starCol, bool) {
-	gone := map[int]bool{}
-	paths := map[int][][]ast.Ident{}
+	taken := map[int][]exceptPath{}
 	for _, n := range s.Except {
 		k, rest := b.excepted(n.Parts, cols)
-		switch {
-		case k < 0:
+		if k < 0 {
 			b.unresolved(n.Span, n.Parts, sc)
 			return nil, false
-		case gone[k] || len(rest) == 0 && len(paths[k]) > 0 || overlap(rest, paths[k]):
+		}
+		p := exceptPath{column: n.Parts[len(n.Parts)-len(rest)-1].Name, fields: rest}
+		if b.overlap(p, taken[k]) {
 			b.fail(n.Span, "EXCEPT_OVERLAPPING_COLUMNS", "Columns in an EXCEPT list must be distinct and non-overlapping, but got %s twice.", quoteParts(n.Parts))
 			return nil, false
-		case len(rest) == 0:
-			gone[k] = true
-		default:
-			paths[k] = append(paths[k], rest)
 		}
+		taken[k] = append(taken[k], p)
 	}
 	var out []starCol
 	for k, c := range cols {
-		if gone[k] {
+		var fields [][]ast.Ident
+		gone := false
+		for _, p := range taken[k] {
+			fields, gone = append(fields, p.fields), gone || len(p.fields) == 0
+		}
+		if gone {
 			continue
 		}
-		if len(paths[k]) > 0 {
-			x, ok := b.withoutFields(s.Span, c.bound, paths[k])
+		if len(fields) > 0 {
+			x, ok := b.withoutFields(s.Span, c.bound, fields)
 			if !ok {
 				return nil, false
 			}
@@ -59,12 +60,18 @@ func (b *Binder) excepted(parts []ast.Ident, cols []starCol) (int, []ast.Ident) 
 	return -1, nil
 }
 
+// exceptPath is one name of EXCEPT: a column as written, and fields in it.
+type exceptPath struct {
+	column string
+	fields []ast.Ident
+}
+
 // overlap reports a path that is another one, holds it or lies in it.
-func overlap(p []ast.Ident, others [][]ast.Ident) bool {
+func (b *Binder) overlap(p exceptPath, others []exceptPath) bool {
 	for _, o := range others {
-		same := true
-		for i := 0; i < min(len(p), len(o)); i++ {
-			same = same && strings.EqualFold(p[i].Name, o[i].Name)
+		same := len(o.fields) != len(p.fields) || o.column == p.column
+		for i := 0; i < min(len(p.fields), len(o.fields)); i++ {
+			same = same && b.sameName(p.fields[i].Name, o.fields[i].Name)
 		}
 		if same {
 			return true

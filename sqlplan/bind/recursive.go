@@ -23,7 +23,7 @@ const (
 
 const (
 	invalidRecursion = "Invalid recursive definition found. Recursive queries must contain an UNION or an UNION ALL statement with 2 children. The first child needs to be the anchor term without any recursive references."
-	invalidPlace     = "Invalid recursive reference found inside WITH RECURSIVE clause. Recursive references cannot be used on the right side of left outer/semi/anti joins, on the left side of right outer joins, in full outer joins, in aggregates, and in subquery expressions."
+	invalidPlace     = "Invalid recursive reference found inside WITH RECURSIVE clause. Recursive references cannot be used on the right side of left outer/semi/anti joins, on the left side of right outer joins, in full outer joins, and in aggregates."
 )
 
 // recursive binds the query of a CTE that reads itself: anchor UNION ALL step.
@@ -91,10 +91,6 @@ func (b *Binder) closeLoop(u *ast.SetOp, r *logical.Recursion, cols []col, step 
 			"UNION can only be performed on inputs with the same number of columns, but the first input has %d columns and the second input has %d columns.", len(cols), len(sc))
 		return nil, broken
 	}
-	if misplaced(step, r.Loop, false) {
-		b.fail(u.R.Range(), "INVALID_RECURSIVE_REFERENCE.PLACE", invalidPlace)
-		return nil, broken
-	}
 	types := make([]schema.Type, len(cols))
 	for i := range cols {
 		types[i] = cols[i].attr.Type
@@ -113,6 +109,10 @@ func (b *Binder) closeLoop(u *ast.SetOp, r *logical.Recursion, cols []col, step 
 				"Failed to merge incompatible data types %q and %q: the recursive term must have the types of the anchor term.", types[i].SQL(), sc[i].attr.Type.SQL())
 			return nil, broken
 		}
+	}
+	if misplaced(step, r.Loop, false) {
+		b.fail(u.R.Range(), "INVALID_RECURSIVE_REFERENCE.PLACE", invalidPlace)
+		return nil, broken
 	}
 	var ok, ok2 bool
 	r.Anchor, ok = b.align(u.L.Range(), r.Anchor, cols, types)
@@ -173,7 +173,7 @@ func misplaced(n logical.Node, number int, forbidden bool) bool {
 	logical.EachExpr(n, func(e logical.Expr) {
 		logical.WalkExpr(e, func(x logical.Expr) bool {
 			if s, ok := x.(*logical.Subquery); ok {
-				bad = bad || misplaced(s.Plan, number, true)
+				bad = bad || misplaced(s.Plan, number, forbidden)
 			}
 			return true
 		})

@@ -103,9 +103,12 @@ func (c *Context) unnestOuter(j *logical.Join) logical.Node {
 		if !logical.HasSubquery(e) {
 			return e
 		}
-		s, _ := asSubquery(e)
+		s, negated := asSubquery(e)
 		if s == nil {
 			return logical.MapChildren(e, visit)
+		}
+		if t := constantIn(s, j); t != nil {
+			return l.threeValued(t, negated)
 		}
 		used := columnsOf(s)
 		switch {
