@@ -16,6 +16,13 @@ func DefineFunction(u *UserFunction, text *diag.Text, cat Catalog, opts Options)
 	return bind.New(text, cat, bind.Options{Session: opts.session(), Params: opts.Params}).Define(u)
 }
 
+// SessionName takes the namespace of the session off a name of temporary things
+// (session.a, system.session.a); ok says that one part is left.
+func SessionName(parts []string) (rest []string, ok bool) {
+	rest = parts[bind.Qualifiers(parts, bind.SessionSpace):]
+	return rest, len(rest) == 1
+}
+
 // function reads CREATE FUNCTION.
 func (r *reader) function(s *Statement, st *ast.CreateFunction) {
 	s.Kind, s.Replace, s.IfNotExists, s.Temporary = CreateFunctionStatement, st.Replace, st.IfNotExists, st.Temporary

@@ -143,8 +143,11 @@ func (r *run) drop(ctx context.Context) *Failure {
 
 func (r *run) dropVariable() *Failure {
 	name, ok := variableName(r.st.Name)
-	if !ok || r.variables[name] == nil {
-		if r.st.IfExists && ok {
+	if !ok {
+		return r.unknownVariable(r.st.Name)
+	}
+	if r.variables[name] == nil {
+		if r.st.IfExists {
 			return nil
 		}
 		return r.refuse("VARIABLE_NOT_FOUND", "The variable %s cannot be found. Verify the spelling and correctness of the schema and catalog.", quoted(r.st.Name))

@@ -20,7 +20,7 @@ func (r *run) createFunction() *Failure {
 	st := r.st
 	u := *st.Function
 	fn := &function{key: strings.ToLower(u.Name), stored: !st.Temporary}
-	if len(st.Name) > 1 && st.Temporary {
+	if _, ok := sqlplan.SessionName(st.Name); !ok && st.Temporary {
 		return r.refuse("INVALID_TEMP_OBJ_QUALIFIER", "Temporary FUNCTION name %s has more than one part.", quoted(st.Name))
 	}
 	if fn.stored {
@@ -69,10 +69,11 @@ func (r *run) functionReads(fn *function) *Failure {
 
 func (r *run) dropFunction() *Failure {
 	st := r.st
-	if st.Temporary && len(st.Name) > 1 {
+	name, ok := sqlplan.SessionName(st.Name)
+	if st.Temporary && !ok {
 		return r.refuse("INVALID_TEMP_OBJ_QUALIFIER", "Temporary FUNCTION name %s has more than one part.", quoted(st.Name))
 	}
-	key := strings.ToLower(st.Name[len(st.Name)-1])
+	key := strings.ToLower(name[len(name)-1])
 	if !st.Temporary && len(st.Name) <= 3 {
 		key = lower(r.fullName(st.Name)...)
 	}

@@ -142,10 +142,10 @@ const functionKey = "\x00function."
 
 // function finds a function: a temporary one first.
 func (n names) function(parts []string) *function {
-	last := strings.ToLower(parts[len(parts)-1])
-	session := len(parts) > 1 && strings.EqualFold(parts[len(parts)-2], "session")
-	if f := n.s.functions[last]; f != nil && !n.stored && (len(parts) == 1 || session) {
-		return f
+	if name, ok := sqlplan.SessionName(parts); ok && !n.stored {
+		if f := n.s.functions[strings.ToLower(name[0])]; f != nil {
+			return f
+		}
 	}
 	if len(parts) > 3 {
 		return nil
@@ -171,13 +171,13 @@ func (n names) Variable(name string) *logical.Literal {
 // view finds a view: a temporary one first.
 func (n names) view(parts []string) *view {
 	if !n.stored {
-		switch {
-		case len(parts) == 1 && n.s.views[strings.ToLower(parts[0])] != nil:
-			return n.s.views[strings.ToLower(parts[0])]
-		case len(parts) == 2 && strings.EqualFold(parts[0], globalTemp):
+		if len(parts) == 2 && strings.EqualFold(parts[0], globalTemp) {
 			return n.s.views[lower(parts...)]
-		case len(parts) > 1 && strings.EqualFold(parts[len(parts)-2], "session") && (len(parts) == 2 || strings.EqualFold(parts[0], "system")):
-			return n.s.views[strings.ToLower(parts[len(parts)-1])]
+		}
+		if name, ok := sqlplan.SessionName(parts); ok {
+			if v := n.s.views[strings.ToLower(name[0])]; v != nil || len(parts) > 1 {
+				return v
+			}
 		}
 	}
 	if len(parts) > 3 {

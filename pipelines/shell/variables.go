@@ -156,13 +156,8 @@ func (r *run) queried(ctx context.Context, targets []*variable) ([]*logical.Lite
 
 // variableName is the key of a variable: only the session has variables.
 func variableName(parts []string) (string, bool) {
-	if len(parts) > 1 && strings.EqualFold(parts[0], "system") {
-		parts = parts[1:]
-	}
-	if len(parts) > 1 && strings.EqualFold(parts[0], "session") {
-		parts = parts[1:]
-	}
-	return strings.ToLower(parts[0]), len(parts) == 1
+	rest, ok := sqlplan.SessionName(parts)
+	return strings.ToLower(rest[0]), ok
 }
 
 // variableOf reports whether a key of SET names a variable.

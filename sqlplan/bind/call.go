@@ -53,18 +53,28 @@ func (b *Binder) functionName(e *ast.Call, v *env) (string, bool) {
 	if !ok {
 		return "", false
 	}
-	for len(parts) > 1 && (strings.EqualFold(parts[0].Name, "system") || strings.EqualFold(parts[0].Name, "builtin")) {
-		parts = parts[1:]
-	}
 	if len(parts) == 1 {
 		return strings.ToLower(parts[0].Name), true
 	}
 	names := ast.Name{Parts: parts}.Strings()
-	if u := b.userFunction(names); u != nil {
+	k := Qualifiers(names, BuiltinSpace)
+	if last := strings.ToLower(names[len(names)-1]); k > 0 && k == len(names)-1 && listed(last) {
+		return last, true
+	}
+	if u := b.userFunction(names); u != nil && k == 0 {
 		return strings.Join(names, "."), true
+	}
+	if len(names) > 2 && !strings.EqualFold(names[0], b.session.Catalog) {
+		b.fail(e.Name.Span, "REQUIRES_SINGLE_PART_NAMESPACE", "%s requires a single-part namespace, but got %s.", quoteNames([]string{b.session.Catalog}), quoteNames(names[:len(names)-1]))
+		return "", false
 	}
 	b.fail(e.Name.Span, "UNRESOLVED_ROUTINE", "Cannot resolve routine %s on search path [`system`.`builtin`, `system`.`session`].", quoteParts(parts))
 	return "", false
+}
+
+// listed reports a function that is built in.
+func listed(name string) bool {
+	return lookupScalar(name) != nil || lookupAggregate(name) != nil || lookupWindow(name) != nil || specialForm(name) != nil || generatorOf(name) != nil
 }
 
 func (b *Binder) userFunction(parts []string) *UserFunction {

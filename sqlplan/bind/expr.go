@@ -331,15 +331,10 @@ func (b *Binder) variable(e *ast.Column, parts []ast.Ident) (x bound, ok, known 
 	if !is {
 		return bound{}, false, false
 	}
-	rest := parts
-	if len(rest) > 2 && strings.EqualFold(rest[0].Name, "system") {
-		rest = rest[1:]
-	}
-	if len(rest) > 1 && strings.EqualFold(rest[0].Name, "session") {
-		rest = rest[1:]
-	}
+	k := Qualifiers(ast.Name{Parts: parts}.Strings(), SessionSpace)
+	rest := parts[k:]
 	l := vars.Variable(rest[0].Name)
-	if l == nil && len(rest) < len(parts) && strings.EqualFold(parts[0].Name, "session") {
+	if l == nil && k == 1 {
 		rest = parts // session.a may be a field of the variable session
 		l = vars.Variable(rest[0].Name)
 	}

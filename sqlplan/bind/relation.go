@@ -460,6 +460,11 @@ func (b *Binder) tableFunc(f *ast.TableFunc, up enclosing) (logical.Node, *scope
 		f = &named
 	}
 	name := strings.ToLower(f.Name.Last().Name)
+	if k := Qualifiers(f.Name.Strings(), BuiltinSpace); k > 0 && k == len(f.Name.Parts)-1 {
+		inner := *f
+		inner.Name.Parts = f.Name.Parts[k:]
+		f = &inner
+	}
 	if len(f.Name.Parts) == 1 {
 		if name == "range" && !f.Stream {
 			return b.rangeFunc(f)
