@@ -18,8 +18,9 @@ import (
 // (colddue.go). Runs of like size are merged (coldmerge.go).
 //
 // All operators with state go by the same steps: check puts all keys away when
-// memory is refused; back brings those of a batch back before it is folded; due
-// hands out what goes by its time; each and sweep give entries in bulk.
+// memory is refused; back brings those of a batch back before it is folded, or
+// ask finds many where they are (coldask.go); due hands out what goes by its time;
+// each and sweep give entries in bulk.
 type cold struct {
 	mem  *memory
 	runs []*coldRun
@@ -33,6 +34,8 @@ type cold struct {
 	// times is scratch of due.
 	times   []byte
 	numbers []int32
+	// wants is scratch of ask.
+	wants []coldWant
 }
 
 // coldEntry is one entry. Its key and value are in the form of the checkpoint.
@@ -50,6 +53,7 @@ const (
 	coldDirty = 1 << iota
 	coldSaved
 	coldTouched
+	coldMarked
 )
 
 const (
@@ -75,9 +79,9 @@ type freezable interface {
 func newCold(mem *memory) cold { return cold{mem: mem} }
 
 func (c *cold) bytes() int64 {
-	n := int64(cap(c.read.data) + cap(c.times) + 4*cap(c.numbers))
+	n := int64(cap(c.read.span) + cap(c.times) + 4*cap(c.numbers) + 24*cap(c.wants))
 	for _, r := range c.runs {
-		n += int64(32*cap(r.blocks) + 8*cap(r.filter) + 8*(len(r.taken)+len(r.dirty)+len(r.saved)+len(r.touched)))
+		n += int64(32*cap(r.blocks) + 8*cap(r.filter) + 8*(len(r.taken)+len(r.dirty)+len(r.saved)+len(r.touched)+len(r.marked)))
 		n += int64(32 * (cap(r.times[byTime]) + cap(r.times[byIdle])))
 	}
 	return n
@@ -147,6 +151,9 @@ func (c *cold) freeze(numbers []int32, hash func(g int32) uint64, entry func(g i
 // quota is how many bytes of keys may come back at once.
 func (c *cold) quota() int64 { return max(c.mem.p.env.Budget.Limit()/coldQuota, leastQuota) }
 
+// span is how many bytes of blocks are read at once at most.
+func (c *cold) span() int64 { return min(c.mem.p.env.Budget.Limit()/coldQuota, coldSpan) }
+
 // begin begins a step: nothing was touched in it.
 func (c *cold) begin() {
 	for _, r := range c.runs {
@@ -172,12 +179,6 @@ type backing struct {
 	// hash is the hash of entries, where it is not that of the table's keys: of
 	// the keys in kb. It may leave it as it is.
 	hash func(kb *keyBatch, keys []*column.Vector, rows []int32) []uint64
-	// whole says that all of a group in the table is in memory; nil: of each.
-	whole func(g int32) bool
-	// skip says that a row's key need not come back; nil: each has to.
-	skip func(keys []*column.Vector, r int) bool
-	// came tells of a group that is whole now; may be nil.
-	came func(g int32)
 	// stored is the key in an entry as the table stores it.
 	stored func(e *coldEntry) []byte
 	take   func(e *coldEntry) error
@@ -205,14 +206,11 @@ func (c *cold) back(b *backing, keys []*column.Vector, rows []int32) (int, error
 		return b.take(e)
 	}
 	for k, r := range rows {
-		if b.skip != nil && b.skip(keys, int(r)) {
-			continue
-		}
 		null := t.single && keys[0].IsNull(int(r))
 		if null {
 			hash[k] = t.nullHash()
 		}
-		if g := t.group(&c.kb, k, null); g >= 0 && (b.whole == nil || b.whole(g)) {
+		if t.group(&c.kb, k, null) >= 0 {
 			continue
 		}
 		size := c.look(hash[k])
@@ -238,9 +236,6 @@ func (c *cold) back(b *backing, keys []*column.Vector, rows []int32) (int, error
 			if err := c.takeFound(hash[k], mine, take); err != nil {
 				return 0, err
 			}
-		}
-		if g := t.group(&c.kb, k, null); g >= 0 && b.came != nil {
-			b.came(g)
 		}
 	}
 	return len(rows), nil
@@ -381,10 +376,8 @@ func (c *cold) found(hash uint64, f func(e *coldEntry) (take, more bool, err err
 			if hashIn(body) != hash || r.taken.Get(number) {
 				continue
 			}
-			e := &c.e
-			*e = entryOf(body)
-			e.flags = r.flags(number)
-			take, more, err := f(e)
+			c.e = r.of(body, number)
+			take, more, err := f(&c.e)
 			if take {
 				c.drop(r, p.block, number)
 			}
@@ -429,7 +422,7 @@ func (c *cold) each(n int, want func(r *coldRun) bool, f func(e *coldEntry) (tak
 			if r.blocks[b].left == 0 {
 				continue
 			}
-			if err := c.read.load(r, b); err != nil {
+			if err := c.read.loadNext(r, b, c.span(), r.has); err != nil {
 				return err
 			}
 			for e, number, ok := c.read.entry(); ok; e, number, ok = c.read.entry() {
@@ -465,16 +458,17 @@ func (c *cold) eachTouched(n int, f func(e *coldEntry) error) error {
 func (c *cold) changes(w *entryWriter) error {
 	for _, r := range c.runs {
 		for b := 0; r.dirtyLeft > 0 && b < len(r.blocks); b++ {
-			if r.blocks[b].left == 0 {
+			if !r.changed(b) {
 				continue
 			}
-			if err := c.read.load(r, b); err != nil {
+			if err := c.read.loadNext(r, b, c.span(), r.changed); err != nil {
 				return err
 			}
-			for e, number, ok := c.read.entry(); ok; e, number, ok = c.read.entry() {
-				if e.flags&coldDirty == 0 {
+			for body, number := c.read.body(); body != nil; body, number = c.read.body() {
+				if !r.dirty.Get(number) || r.taken.Get(number) {
 					continue
 				}
+				e := r.of(body, number)
 				w.put(e.key, e.value)
 				r.dirty.Unset(number)
 				r.saved.Set(number)
@@ -516,6 +510,11 @@ func byHash(numbers []int32, hash func(g int32) uint64) []hashed {
 	for i, g := range numbers {
 		list[i] = hashed{hash(g), g}
 	}
+	sortHashed(list)
+	return list
+}
+
+func sortHashed(list []hashed) {
 	slices.SortFunc(list, func(a, b hashed) int {
 		switch {
 		case a.hash < b.hash:
@@ -525,5 +524,4 @@ func byHash(numbers []int32, hash func(g int32) uint64) []hashed {
 		}
 		return 0
 	})
-	return list
 }

@@ -67,6 +67,9 @@ func coldPlans() map[string]func() logical.Node {
 		out[fmt.Sprint("join ", typ)] = func() logical.Node { return coldJoin(typ, true, 0) }
 	}
 	out["join without bounds"] = func() logical.Node { return coldJoin(logical.InnerJoin, false, 0) }
+	for _, typ := range []logical.JoinType{logical.FullJoin, logical.AntiJoin} {
+		out[fmt.Sprint("join of one key ", typ)] = func() logical.Node { return oneKeyJoin(typ) }
+	}
 	out["join with a ttl"] = func() logical.Node { return coldJoin(logical.InnerJoin, false, 25*sec) }
 	out["first rows"] = func() logical.Node { return coldTop(false, 1, logical.Append, 0) }
 	out["last rows"] = func() logical.Node { return coldTop(true, 1, logical.Update, 0) }
@@ -122,6 +125,17 @@ func coldJoin(typ logical.JoinType, bound bool, ttl int64) logical.Node {
 		n.Cond = &logical.And{Args: []logical.Expr{notAfter(rc[0].Ref(), ec[0].Ref(), 5*sec), notAfter(ec[0].Ref(), rc[0].Ref(), 3*sec)}}
 		n.Time = &logical.TimeBounds{LeftTime: 1, RightTime: 4, LeftBound: true, LeftUntil: 5*sec + 1000, RightBound: true, RightUntil: 3*sec + 1000}
 	}
+	return n
+}
+
+// oneKeyJoin is a coldJoin whose rows all have the same key, which does not fit
+// the memory, but few partners.
+func oneKeyJoin(typ logical.JoinType) logical.Node {
+	n := coldJoin(typ, true, 0).(*logical.Join)
+	l, r := n.Left.Output(), n.Right.Output()
+	n.LeftKeys, n.RightKeys = []logical.Expr{optest.Call("div", l[2].Ref(), optest.Int(1<<20))}, []logical.Expr{optest.Call("div", r[2].Ref(), optest.Int(1<<20))}
+	n.Cond = &logical.And{Args: []logical.Expr{notAfter(r[0].Ref(), l[0].Ref(), sec/50), notAfter(l[0].Ref(), r[0].Ref(), 0)}}
+	n.Time.LeftUntil, n.Time.RightUntil = sec/50+1000, 1000
 	return n
 }
 

@@ -75,6 +75,11 @@ func (w *coldWriter) list(kind int) error {
 // due takes out up to n entries whose time, of a kind, is up to w, and says how
 // many they were. It calls f with each, which has flags only unless read is set.
 func (c *cold) due(kind int, w int64, n int, read bool, f func(e *coldEntry) error) (got int, err error) {
+	return c.dueOf(kind, w, n, func(byte) bool { return read }, f)
+}
+
+// dueOf is due where read says of the flags of an entry whether it is read.
+func (c *cold) dueOf(kind int, w int64, n int, read func(flags byte) bool, f func(e *coldEntry) error) (got int, err error) {
 	for _, r := range c.runs {
 		for got < n {
 			if err := c.nextDue(r, kind, w, min(n-got, coldTimesMax)); err != nil {
@@ -160,27 +165,21 @@ func (c *cold) cutTimes(r *coldRun, l *coldTimes, w int64, n int) {
 }
 
 // takeNumbers takes the entries in c.numbers out.
-func (c *cold) takeNumbers(r *coldRun, read bool, f func(e *coldEntry) error) error {
+func (c *cold) takeNumbers(r *coldRun, read func(flags byte) bool, f func(e *coldEntry) error) error {
 	b := 0
-	for _, number := range c.numbers {
-		if i := int32(b + 1); int(i) < len(r.blocks) && r.blocks[i].entry <= number {
-			rest, found := slices.BinarySearchFunc(r.blocks[i:], number, func(b coldBlock, x int32) int { return cmp.Compare(b.entry, x) })
-			if b = int(i) + rest; !found {
-				b--
-			}
-		}
+	for i, number := range c.numbers {
+		b = r.blockOf(b, number)
 		e := &c.e
 		*e = coldEntry{flags: r.flags(int(number))}
-		if read {
-			if err := c.read.load(r, b); err != nil {
+		if read(e.flags) {
+			if err := c.loadNumbers(r, b, c.numbers[i+1:]); err != nil {
 				return err
 			}
 			body, k := c.read.body()
 			for k < int(number) {
 				body, k = c.read.body()
 			}
-			*e = entryOf(body)
-			e.flags = r.flags(int(number))
+			*e = r.of(body, int(number))
 		}
 		c.drop(r, b, int(number))
 		if err := f(e); err != nil {
@@ -188,4 +187,27 @@ func (c *cold) takeNumbers(r *coldRun, read bool, f func(e *coldEntry) error) er
 		}
 	}
 	return nil
+}
+
+// blockOf is the block of an entry, which is not before block b.
+func (r *coldRun) blockOf(b int, number int32) int {
+	i := b + 1
+	if i == len(r.blocks) || r.blocks[i].entry > number {
+		return b
+	}
+	rest, found := slices.BinarySearchFunc(r.blocks[i:], number, func(b coldBlock, x int32) int { return cmp.Compare(b.entry, x) })
+	if found {
+		return i + rest
+	}
+	return i + rest - 1
+}
+
+// loadNumbers loads block b, and those after it that hold some of the next numbers.
+func (c *cold) loadNumbers(r *coldRun, b int, next []int32) error {
+	return c.read.loadNext(r, b, c.span(), func(i int) bool {
+		for len(next) > 0 && next[0] < r.blocks[i].entry {
+			next = next[1:]
+		}
+		return len(next) > 0 && (i+1 == len(r.blocks) || next[0] < r.blocks[i+1].entry)
+	})
 }

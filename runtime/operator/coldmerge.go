@@ -107,7 +107,7 @@ func (x *coldCursor) next() error {
 			x.ok = false
 			return nil
 		}
-		if err := x.read.load(x.r, x.block); err != nil {
+		if err := x.read.loadNext(x.r, x.block, cursorSpan, x.r.has); err != nil {
 			return err
 		}
 		x.block++

@@ -18,10 +18,13 @@ type coldRun struct {
 	// dirty entries are not in a checkpoint in this form, saved ones are in some
 	// form, touched ones were used in this step.
 	dirty, saved, touched column.Bits
-	dirtyLeft             int
-	touchedLeft           int
-	left, all             int
-	times                 [2][]coldTimes
+	// marked entries have a 1 as their first byte, whatever was written; nil for
+	// none.
+	marked      column.Bits
+	dirtyLeft   int
+	touchedLeft int
+	left, all   int
+	times       [2][]coldTimes
 }
 
 // coldBlock is a block: where it is, its first hash and entry.
@@ -100,6 +103,9 @@ func (w *coldWriter) add(e *coldEntry) error {
 	if e.flags&coldTouched != 0 {
 		r.touched.Set(i)
 		r.touchedLeft++
+	}
+	if e.flags&coldMarked != 0 {
+		r.mark(i)
 	}
 	r.blocks[len(r.blocks)-1].left++
 	if err := w.time(byTime, e.until, i); err != nil {
@@ -233,32 +239,110 @@ func (r *coldRun) may(hash uint64) bool {
 	return true
 }
 
-// coldReader reads blocks.
+// coldReader reads blocks, some at once where the caller says which come next.
 type coldReader struct {
-	r     *coldRun // nil: nothing is read
-	block int
-	data  []byte
-	at    int // of the next entry
-	next  int // its number
+	r        *coldRun // nil: nothing is read
+	from, to int      // the blocks of r that span holds
+	span     []byte
+	whole    column.Bits // blocks of span whose checksum was right: then marks are set in it
+	block    int         // the one that data is, or -1
+	data     []byte      // of span
+	at       int         // of the next entry
+	next     int         // its number
 }
 
+// coldSpan is how many bytes are read at once at most, coldGap how many of them,
+// in a row, need not be wanted: reading them costs less than another call.
+const (
+	coldSpan   = 128 << 10
+	cursorSpan = 16 << 10 // the same where many runs are read side by side
+	coldGap    = 8 << 10
+)
+
 // load reads block b of a run, and stands before its first entry.
-func (x *coldReader) load(r *coldRun, b int) error {
+func (x *coldReader) load(r *coldRun, b int) error { return x.loadOf(r, b, b+1) }
+
+// loadOf is load that may read the blocks up to block to as well.
+func (x *coldReader) loadOf(r *coldRun, b, to int) error {
 	blk := &r.blocks[b]
 	x.at, x.next = 0, int(blk.entry)
 	if x.r == r && x.block == b {
 		return nil
 	}
-	x.r = nil
-	x.data = grow(x.data, int(blk.size))
-	if _, err := r.file.f.ReadAt(x.data, blk.at); err != nil {
-		return fmt.Errorf("%s: read spilled state: %w", r.file.name, err)
+	x.block = -1
+	if !x.holds(r, b) {
+		x.r = nil
+		end := &r.blocks[to-1]
+		x.span = grow(x.span, int(end.at-blk.at)+int(end.size))
+		if _, err := r.file.f.ReadAt(x.span, blk.at); err != nil {
+			return fmt.Errorf("%s: read spilled state: %w", r.file.name, err)
+		}
+		x.r, x.from, x.to = r, b, to
+		x.whole = x.whole.Grow(to - b)
+		clear(x.whole)
 	}
-	if crc32.Checksum(x.data, castagnoli) != blk.sum {
+	at := blk.at - r.blocks[x.from].at
+	x.data = x.span[at : at+int64(blk.size)]
+	if !x.whole.Get(b-x.from) && crc32.Checksum(x.data, castagnoli) != blk.sum {
 		return fmt.Errorf("%s: read spilled state: %w", r.file.name, errSpill)
 	}
-	x.r, x.block = r, b
+	x.whole.Set(b - x.from)
+	x.block = b
 	return nil
+}
+
+// loadNext is load of block b that reads, up to most bytes, those that follow it
+// too and are wanted.
+func (x *coldReader) loadNext(r *coldRun, b int, most int64, wanted func(b int) bool) error {
+	if x.holds(r, b) {
+		return x.load(r, b)
+	}
+	first, to := r.blocks[b].at, b+1
+	for i, end := b+1, r.end(b); i < len(r.blocks) && r.end(i)-first <= most && r.blocks[i].at-end <= coldGap; i++ {
+		if wanted(i) {
+			to, end = i+1, r.end(i)
+		}
+	}
+	return x.loadOf(r, b, to)
+}
+
+// holds says that block b was read.
+func (x *coldReader) holds(r *coldRun, b int) bool { return x.r == r && b >= x.from && b < x.to }
+
+// end is where block b ends.
+func (r *coldRun) end(b int) int64 { return r.blocks[b].at + int64(r.blocks[b].size) }
+
+// has says whether block b has entries.
+func (r *coldRun) has(b int) bool { return r.blocks[b].left > 0 }
+
+// changed says whether block b has dirty entries.
+func (r *coldRun) changed(b int) bool {
+	i, to := int(r.blocks[b].entry), r.all
+	if b+1 < len(r.blocks) {
+		to = int(r.blocks[b+1].entry)
+	}
+	for r.blocks[b].left > 0 && i < to && !r.dirty.Get(i) {
+		i++
+	}
+	return r.blocks[b].left > 0 && i < to
+}
+
+// mark sets the first byte of an entry to 1.
+func (r *coldRun) mark(number int) {
+	if r.marked == nil {
+		r.marked = make(column.Bits, len(r.taken))
+	}
+	r.marked.Set(number)
+}
+
+// of is the entry in body, with its flags.
+func (r *coldRun) of(body []byte, number int) coldEntry {
+	e := entryOf(body)
+	e.flags = r.flags(number)
+	if e.flags&coldMarked != 0 {
+		e.value[0] = 1
+	}
+	return e
 }
 
 // body is the next stored entry of the block, taken or not, nil at its end.
@@ -280,9 +364,7 @@ func (x *coldReader) entry() (e coldEntry, number int, ok bool) {
 			return e, 0, false
 		}
 		if !x.r.taken.Get(number) {
-			e = entryOf(body)
-			e.flags = x.r.flags(number)
-			return e, number, true
+			return x.r.of(body, number), number, true
 		}
 	}
 }
@@ -296,6 +378,9 @@ func (r *coldRun) flags(number int) (f byte) {
 	}
 	if r.touched.Get(number) {
 		f |= coldTouched
+	}
+	if r.marked.Get(number) {
+		f |= coldMarked
 	}
 	return f
 }

@@ -92,6 +92,43 @@ func (m *coldModel) take() {
 	}
 }
 
+// ask looks many keys up at once, there or not, and marks some of those that are.
+func (m *coldModel) ask() {
+	var asks []hashed
+	var keys []string
+	want := map[string]int{}
+	for range 1 + m.rng.IntN(600) {
+		key := m.key()
+		asks, keys = append(asks, hashed{m.hash(key), int32(len(keys))}), append(keys, key)
+		if _, ok := m.rows[key]; ok {
+			want[key]++
+		}
+	}
+	err := m.c.ask(asks, func(e *coldEntry, at coldFind, asks []hashed) error {
+		key := string(e.key)
+		if x := m.rows[key]; string(e.value) != x.value || e.flags != x.flags || e.until != x.until {
+			m.t.Fatalf("%s is found with %q %d, want %v", key, e.value, e.flags, x)
+		}
+		for _, a := range asks {
+			if keys[a.g] == key {
+				want[key]--
+			}
+		}
+		if m.rng.IntN(3) == 0 {
+			m.c.mark(at)
+			x := m.rows[key]
+			x.value, x.flags = "\x01"+x.value[1:], x.flags|coldMarked|coldDirty
+			m.rows[key] = x
+		}
+		return nil
+	})
+	for key, n := range want {
+		if n != 0 || err != nil {
+			m.t.Fatalf("%s is found %d times too few: %v", key, n, err)
+		}
+	}
+}
+
 // due lets time pass; what is due comes out by pieces, read or not.
 func (m *coldModel) due(kind int) {
 	left := 0
@@ -143,11 +180,12 @@ func (m *coldModel) sweep() {
 // TestColdRuns compares runs with a map: keys go away, come back one by one or
 // by their times, and runs are merged.
 func TestColdRuns(t *testing.T) {
-	p := &Plan{env: Env{TempDir: t.TempDir()}}
+	p := &Plan{env: Env{TempDir: t.TempDir(), Budget: budget.New(1<<20, 1)}} // 16 KiB are read at once
 	m := &coldModel{t: t, rng: rand.New(rand.NewPCG(1, 2)), c: newCold(&memory{p: p, name: "test"}), rows: map[string]kept{}}
 	for step := range 60 {
 		m.away()
 		m.take()
+		m.ask()
 		if step%5 == 0 {
 			m.now += 300
 			m.due(byTime)

@@ -24,7 +24,8 @@ type streamJoin struct {
 
 	timed       bool
 	late, evict int64
-	lane        int // of the push that holds the lock
+	part        int // its number among the parts
+	lane        int // of the push that holds the lock; at the end of a step, part
 
 	probes []int32
 	builds []int32
@@ -61,8 +62,9 @@ type joinState struct {
 	restored map[uint64]int32
 	codec    *rowCodec
 	cold     cold
-	backing  backing
-	whole    column.Bits // groups of which no row is away
+	// asks are rows that have not met those of the other side that are away.
+	asks []hashed
+	met  metRows // of this side, that are away
 }
 
 // rowIDs names the rows of one side, of all parts together: a part may get the
@@ -114,9 +116,9 @@ func (bd *builder) streamJoin(n *logical.Join, out port, phase int) (int, *mark,
 	var to [2][]taker
 	ids := [2]*rowIDs{{}, {}}
 	specs := [2]inletSpec{joinSpec(n, false, own[0]), joinSpec(n, true, own[1])}
-	for _, o := range x.outlets {
+	for part, o := range x.outlets {
 		j := bd.joinPart(n, ids, o)
-		j.cond = cond
+		j.cond, j.part = cond, part
 		x.add(j, j)
 		for i, s := range j.sides {
 			specs[i].time, to[i] = s.time, append(to[i], s)
@@ -176,7 +178,7 @@ func (bd *builder) joinPart(n *logical.Join, ids [2]*rowIDs, out port) *streamJo
 	bd.add(j)
 	j.mem = bd.memory(label("stream join", n.State))
 	for _, s := range j.sides {
-		s.prepareCold()
+		s.cold = newCold(j.mem)
 	}
 	return j
 }
@@ -283,6 +285,7 @@ func (j *streamJoin) close() {
 	for _, s := range j.sides {
 		s.rows.store.reset()
 		s.cold.close()
+		s.met.close()
 	}
 }
 
@@ -298,6 +301,8 @@ func (s *joinState) take(x *dealt) error {
 	if err != nil || len(rows) == 0 {
 		return err
 	}
+	j.hits = grow(j.hits, b.Len)
+	clear(j.hits)
 	return s.meet(b, vecs[:s.nkeys], rows)
 }
 
@@ -327,27 +332,9 @@ func (s *joinState) ownCondition(b *column.Batch, vecs []*column.Vector, rows []
 	return keep, nil
 }
 
-// meet lets rows meet their partners, as many at a time as those that come back
-// allow.
+// meet finds the partners of the rows in memory, emits the pairs and keeps the
+// rows. Partners that are away are looked for later (meetAway).
 func (s *joinState) meet(b *column.Batch, keys []*column.Vector, rows []int32) error {
-	s.j.hits = grow(s.j.hits, b.Len)
-	clear(s.j.hits)
-	other := s.other()
-	for len(rows) > 0 {
-		n, err := other.cold.back(&other.backing, keys, rows)
-		if err != nil {
-			return err
-		}
-		if err := s.meetSome(b, keys, rows[:n]); err != nil {
-			return err
-		}
-		rows = rows[n:]
-	}
-	return nil
-}
-
-// meetSome finds the partners of the rows, emits the pairs and keeps the rows.
-func (s *joinState) meetSome(b *column.Batch, keys []*column.Vector, rows []int32) error {
 	j, other := s.j, s.other()
 	s.groups = grow(s.groups, len(rows))
 	other.table.find(&other.table.keyBatch, keys, rows, s.groups)
@@ -400,7 +387,7 @@ func (s *joinState) pairs(b *column.Batch) error {
 		return nil
 	}
 	if j.cond != nil {
-		if err := s.filter(b); err != nil {
+		if err := j.filter(s.combine(b, j.probes, j.builds, false)); err != nil {
 			return err
 		}
 	}
@@ -425,9 +412,8 @@ func (s *joinState) match(x int32) {
 	}
 }
 
-func (s *joinState) filter(b *column.Batch) error {
-	j := s.j
-	nb := s.combine(b, j.probes, j.builds, false)
+// filter drops the pairs, of which nb has the columns, that fail the condition.
+func (j *streamJoin) filter(nb *column.Batch) error {
 	defer nb.Release()
 	res, err := j.cond.run(j.lane, nb)
 	if err != nil {
@@ -451,26 +437,41 @@ func (s *joinState) filter(b *column.Batch) error {
 // combine makes a batch of pairs: left columns, then right ones, or only the
 // left ones for the output of a semi or anti join.
 func (s *joinState) combine(b *column.Batch, probes, builds []int32, output bool) *column.Batch {
-	pool, other := s.j.p.env.Pool, s.other()
-	nb := pool.Batch()
-	own, its := make([]*column.Vector, 0, len(b.Cols)), make([]*column.Vector, 0, len(other.rows.store.cols))
-	for _, v := range b.Cols {
-		o := pool.Vector(v.Type)
-		column.AppendRows(o, v, probes)
-		own = append(own, o)
+	if output && s.once {
+		return s.paired(s.rowsOf(b.Cols, probes), nil, len(probes))
 	}
-	if !output || !s.once {
-		for _, c := range other.rows.store.cols {
-			its = append(its, pool.Vector(c.Type))
-		}
-		other.rows.store.gatherOrNull(builds, its)
-	}
+	return s.paired(s.rowsOf(b.Cols, probes), s.other().kept(builds), len(probes))
+}
+
+// paired is a batch of the columns of this side and of the other.
+func (s *joinState) paired(own, its []*column.Vector, n int) *column.Batch {
+	nb := s.j.p.env.Pool.Batch()
 	if s.right {
 		own, its = its, own
 	}
 	nb.Cols = append(append(nb.Cols, own...), its...)
-	nb.Len = len(probes)
+	nb.Len = n
 	return nb
+}
+
+// rowsOf copies rows of columns.
+func (s *joinState) rowsOf(cols []*column.Vector, rows []int32) []*column.Vector {
+	out := make([]*column.Vector, len(cols))
+	for i, v := range cols {
+		out[i] = s.j.p.env.Pool.Vector(v.Type)
+		column.AppendRows(out[i], v, rows)
+	}
+	return out
+}
+
+// kept copies rows that are kept in memory; -1 gives nulls.
+func (s *joinState) kept(rows []int32) []*column.Vector {
+	out := make([]*column.Vector, len(s.rows.store.cols))
+	for i, c := range s.rows.store.cols {
+		out[i] = s.j.p.env.Pool.Vector(c.Type)
+	}
+	s.rows.store.gatherOrNull(rows, out)
+	return out
 }
 
 func (s *joinState) emit(b *column.Batch, probes, builds []int32) error {
@@ -508,18 +509,20 @@ func (s *joinState) uncount(fresh bool) {
 
 // oncePartners forgets the kept left rows that got their first partner; a semi
 // join emits them.
-func (s *joinState) oncePartners() error {
-	j, other := s.j, s.other()
+func (s *joinState) oncePartners() error { return s.other().forgetOnce(s.j.builds) }
+
+// forgetOnce forgets rows, which may be named more than once.
+func (s *joinState) forgetOnce(rows []int32) error {
 	var hit []int32
-	for _, x := range j.builds {
-		if other.rows.alive.Get(int(x)) {
+	for _, x := range rows {
+		if s.rows.alive.Get(int(x)) {
 			hit = append(hit, x)
-			other.uncount(other.rows.fresh.Get(int(x)))
-			other.forget(x)
+			s.uncount(s.rows.fresh.Get(int(x)))
+			s.forget(x)
 		}
 	}
-	if len(hit) == 0 || other.outer {
+	if len(hit) == 0 || s.outer {
 		return nil
 	}
-	return pushFresh(j.out, j.lane, other.rows.store.batch(hit))
+	return pushFresh(s.j.out, s.j.lane, s.rows.store.batch(hit))
 }

@@ -36,6 +36,9 @@ func (s *joinState) keep(b *column.Batch, keys []*column.Vector, rows []int32) e
 		s.idle.touch(x)
 	}
 	j.counts.Updated += int64(len(kept))
+	if err := s.askAway(keys, kept, int32(first)); err != nil {
+		return err
+	}
 	return j.check()
 }
 
@@ -94,7 +97,6 @@ func (r *joinRows) index() {
 func (s *joinState) forget(x int32) {
 	s.log.remove(x, func(dst []byte) []byte { return s.rowKey(dst, x) })
 	if s.drop1(x) {
-		s.broken(s.rows.group[x])
 		s.table.remove(s.rows.group[x])
 	}
 }
@@ -115,7 +117,10 @@ func (s *joinState) drop1(x int32) bool {
 }
 
 func (j *streamJoin) end() error {
-	j.lane = 0
+	j.lane = j.part
+	if err := j.meetAway(); err != nil {
+		return err
+	}
 	for _, s := range j.sides {
 		if err := s.expire(j.evict); err != nil {
 			return err
@@ -166,7 +171,6 @@ func (s *joinState) expire(w int64) error {
 		s.log.lapse(x)
 		if s.drop1(x) {
 			empty = append(empty, s.rows.group[x])
-			s.broken(s.rows.group[x])
 		}
 	}
 	s.table.removeAll(empty)
