@@ -2,6 +2,7 @@ package record
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"pipelines/tables/text"
@@ -39,10 +40,38 @@ type Options struct {
 	MultiLine     bool
 	LineSep       string // empty: \n, \r\n, \r
 	SamplingRatio float64
+	Charset       string     // of files, one of the names below; empty: UTF-8
 	Zone          *text.Zone // session zone; nil is UTC
 
 	// Formats are Java patterns; empty means the rules of casts.
 	TimestampFormat, TimestampNTZFormat, DateFormat string
+}
+
+// The charsets of files besides UTF-8, by Spark's names.
+const (
+	UTF8    = "UTF-8"
+	ASCII   = "US-ASCII"
+	Latin1  = "ISO-8859-1"
+	UTF16   = "UTF-16" // with a mark, or big-endian
+	UTF16BE = "UTF-16BE"
+	UTF16LE = "UTF-16LE"
+	UTF32   = "UTF-32" // with a mark, or big-endian
+	// Detect stands for what the first bytes of a JSON value say.
+	Detect = "detect"
+)
+
+// Charsets are those that a user can name.
+var Charsets = []string{ASCII, Latin1, UTF8, UTF16, UTF16BE, UTF16LE, UTF32}
+
+// CheckWritten refuses a charset that files are not written in: their options
+// have lower-case names.
+func CheckWritten(options map[string]string) error {
+	for _, name := range []string{"encoding", "charset"} {
+		if v := options[name]; v != "" && !strings.EqualFold(v, UTF8) {
+			return &OptionError{Option: name, Value: v, Reason: "is not written: only UTF-8 is"}
+		}
+	}
+	return nil
 }
 
 // Defaults returns Spark's defaults.
@@ -94,8 +123,12 @@ func (o *Options) Set(name, value string) (known bool, err *OptionError) {
 		}
 		o.SamplingRatio = f
 	case "encoding", "charset":
-		if !strings.EqualFold(value, "UTF-8") && !strings.EqualFold(value, "UTF8") {
-			return bad("is not supported: only UTF-8 is")
+		o.Charset = strings.ToUpper(value)
+		if o.Charset == "UTF8" {
+			o.Charset = UTF8
+		}
+		if !slices.Contains(Charsets, o.Charset) {
+			return bad("is no charset that can be read: [INVALID_PARAMETER_VALUE.CHARSET] expects one of " + strings.Join(Charsets, ", "))
 		}
 	case "locale":
 		if !strings.EqualFold(value, "en-US") && !strings.EqualFold(value, "en_US") {

@@ -36,7 +36,7 @@ func Infer(ctx context.Context, files []format.Input, layout Layout, inf Inferre
 }
 
 func inferFile(in format.Input, layout Layout, inf Inferrer) (err error) {
-	r, err := Open(in)
+	r, err := Open(in, layout.Charset)
 	if err != nil {
 		return err
 	}

@@ -30,6 +30,8 @@ type Reader struct {
 	raw   *counter
 	src   io.Reader
 	close func() // of the decompressor, may be nil
+	// packed says that the file is compressed.
+	packed bool
 
 	buf      []byte
 	from, to int   // what is read and not handed out
@@ -58,8 +60,9 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Open starts reading in; the reader closes the object.
-func Open(in format.Input) (*Reader, error) {
+// Open starts reading in, of one of record.Charsets or, with none, UTF-8; the
+// reader closes the object.
+func Open(in format.Input, charset string) (*Reader, error) {
 	r := &Reader{name: in.Name, obj: in.Object, raw: &counter{obj: in.Object}}
 	r.src = r.raw
 	var err error
@@ -80,6 +83,10 @@ func Open(in format.Input) (*Reader, error) {
 		err = fmt.Errorf("compression %s is not supported", ext)
 	}
 	if err != nil {
+		return nil, r.wrap(err)
+	}
+	r.packed = r.src != io.Reader(r.raw)
+	if r.src, err = decode(r.src, charset); err != nil {
 		return nil, r.wrap(err)
 	}
 	return r, nil
@@ -156,7 +163,7 @@ func (z *zlibReader) Read(p []byte) (int, error) {
 // wrap names the file; damaged compression is of class Corrupt.
 func (r *Reader) wrap(err error) error {
 	err = fmt.Errorf("read %s: %w", r.name, err)
-	if r.src != io.Reader(r.raw) {
+	if r.packed {
 		var known *stores.ClassError
 		if !errors.As(err, &known) {
 			return &stores.ClassError{Class: stores.Corrupt, Err: err}

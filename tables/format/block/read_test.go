@@ -24,7 +24,7 @@ func (o object) ReadAt(p []byte, off int64) (int, error) {
 
 func open(t *testing.T, data string, most int) *Reader {
 	t.Helper()
-	r, err := Open(format.Input{Name: "x", Object: object{bytes.NewReader([]byte(data)), most}})
+	r, err := Open(format.Input{Name: "x", Object: object{bytes.NewReader([]byte(data)), most}}, "")
 	if err != nil {
 		t.Fatal(err)
 	}

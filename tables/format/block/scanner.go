@@ -37,6 +37,8 @@ type Decoder interface {
 type Layout struct {
 	Whole bool   // read as one piece: records may have line breaks
 	Sep   string // the separator; empty is any line break
+	// Charset is one of those of package record; empty is UTF-8.
+	Charset string
 }
 
 // scanner reads one file by a decoder.
@@ -56,7 +58,7 @@ type scanner struct {
 
 // Scan starts reading a file by a decoder.
 func Scan(in format.Input, spec format.ReadSpec, o record.Options, dec Decoder) (format.Scanner, error) {
-	r, err := Open(in)
+	r, err := Open(in, o.Charset)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +71,9 @@ func Scan(in format.Input, spec format.ReadSpec, o record.Options, dec Decoder) 
 }
 
 // LayoutOf returns what the options say.
-func LayoutOf(o record.Options) Layout { return Layout{Whole: o.MultiLine, Sep: o.LineSep} }
+func LayoutOf(o record.Options) Layout {
+	return Layout{Whole: o.MultiLine, Sep: o.LineSep, Charset: o.Charset}
+}
 
 // Next returns the next batch.
 func (s *scanner) Next() (*column.Batch, error) {

@@ -54,7 +54,7 @@ func (Format) Fields() []option.Field {
 		word("dateFormat", "", "The pattern of dates."),
 		word("timeZone", "", "The zone of timestamps without one; the session's by default."),
 		word("locale", "en-US", "Only en-US is supported."),
-		{Name: "encoding", Aliases: []string{"charset"}, Type: option.TypeString, Default: "UTF-8", Doc: "Only UTF-8 is supported."},
+		{Name: "encoding", Aliases: []string{"charset"}, Type: option.TypeString, Default: "UTF-8", Doc: "The charset of files that are read: US-ASCII, ISO-8859-1, UTF-8, UTF-16, UTF-16BE, UTF-16LE or UTF-32. Written are only files in UTF-8."},
 		{Name: "maxColumns", Type: option.TypeInt, Default: "20480", Doc: "The most values of a record."},
 		{Name: "maxCharsPerColumn", Type: option.TypeInt, Default: "-1", Doc: "The longest value in bytes; -1 is no limit."},
 		word("unescapedQuoteHandling", "STOP_AT_DELIMITER", "How a stray quote inside quotes is read: STOP_AT_DELIMITER or RAISE_ERROR."),
@@ -135,6 +135,9 @@ func (Format) Infer(ctx context.Context, files []format.Input, spec format.ReadS
 
 // Create starts writing one file.
 func (Format) Create(w io.Writer, spec format.WriteSpec) (format.Writer, error) {
+	if err := record.CheckWritten(spec.Options); err != nil {
+		return nil, err
+	}
 	o, err := options(spec.Options, spec.Location)
 	if err != nil {
 		return nil, err

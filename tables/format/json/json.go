@@ -45,7 +45,7 @@ func (Format) Fields() []option.Field {
 		word("dateFormat", "", "The pattern of dates."),
 		word("timeZone", "", "The zone of timestamps without one; the session's by default."),
 		word("locale", "en-US", "Only en-US is supported."),
-		{Name: "encoding", Aliases: []string{"charset"}, Type: option.TypeString, Default: "UTF-8", Doc: "Only UTF-8 is supported."},
+		{Name: "encoding", Aliases: []string{"charset"}, Type: option.TypeString, Default: "UTF-8", Doc: "The charset of files that are read: US-ASCII, ISO-8859-1, UTF-8, UTF-16, UTF-16BE, UTF-16LE or UTF-32. Written are only files in UTF-8."},
 		flag("primitivesAsString", "false", "Inference takes all plain values as texts."),
 		flag("prefersDecimal", "false", "Inference takes fractions as decimals."),
 		flag("dropFieldIfAllNull", "false", "Inference leaves out columns of nulls and empty arrays or structs."),
@@ -69,6 +69,9 @@ func options(opts map[string]string, session *time.Location) (codec.Options, err
 	o, err := codec.ParseOptions(opts)
 	if o.Zone == nil {
 		o.Zone = text.NewZone(session)
+	}
+	if o.Charset == "" && o.MultiLine {
+		o.Charset = record.Detect
 	}
 	return o, err
 }
@@ -172,6 +175,9 @@ func (i inferrer) AddWhole(b []byte) error    { return i.Add(b) }
 
 // Create starts writing one file of JSON lines.
 func (Format) Create(w io.Writer, spec format.WriteSpec) (format.Writer, error) {
+	if err := record.CheckWritten(spec.Options); err != nil {
+		return nil, err
+	}
 	o, err := options(spec.Options, spec.Location)
 	if err != nil {
 		return nil, err

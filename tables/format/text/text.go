@@ -49,7 +49,7 @@ func (Format) Open(_ context.Context, in format.Input, spec format.ReadSpec) (fo
 	if e := spec.Options["encoding"]; e != "" && !strings.EqualFold(e, "UTF-8") {
 		return nil, fmt.Errorf("option encoding: %q is not supported: only UTF-8 is", e)
 	}
-	r, err := block.Open(in)
+	r, err := block.Open(in, "")
 	if err != nil {
 		return nil, err
 	}
