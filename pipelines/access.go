@@ -37,7 +37,7 @@ type Reader struct {
 // OpenReader opens a project for reading. Its queries are not checked: a view
 // is when it is read. The list holds findings of the document.
 func OpenReader(ctx context.Context, o LoadOptions) (*Reader, diag.List, error) {
-	sp, list, err := spec.Load(o.Path, spec.Options{Parameters: o.Parameters})
+	sp, list, err := spec.Load(o.Path, spec.Options{Parameters: o.Parameters, Settings: sqlSettings()})
 	if err != nil || sp == nil || list.HasErrors() {
 		return nil, list, err
 	}

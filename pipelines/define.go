@@ -55,6 +55,9 @@ func define(p *Project, faulty bool) *definer {
 	for _, f := range p.spec.SQLFiles {
 		script, list := sqlplan.ParseScript(f.Text, p.conf)
 		d.list = append(d.list, list...)
+		for _, x := range script.Settings {
+			d.checkSetting(f.Text, x)
+		}
 		for i := range script.Definitions {
 			d.fromSQL(&script.Definitions[i])
 		}
@@ -62,6 +65,14 @@ func define(p *Project, faulty bool) *definer {
 	d.link()
 	d.check(faulty)
 	return d
+}
+
+// checkSetting warns about a SET of a key that means nothing here.
+func (d *definer) checkSetting(text *diag.Text, x sqlplan.Setting) {
+	if hint, unknown := spec.UnknownSetting(x.Key, sqlSettings()); unknown {
+		w := diag.At(text, x.At, "UNKNOWN_CONFIGURATION_KEY", fmt.Sprintf("the configuration key %q has no effect here", x.Key))
+		d.list = append(d.list, w.WithHint(hint).Warn())
+	}
 }
 
 func (d *definer) fail(file *diag.File, at diag.Span, code diag.Code, format string, args ...any) {

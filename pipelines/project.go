@@ -63,7 +63,7 @@ type Project struct {
 // be read at all; it can be run only if the list has no errors.
 func Load(ctx context.Context, o LoadOptions) (*Project, diag.List, error) {
 	sp, list, err := spec.Load(o.Path, spec.Options{
-		Parameters: o.Parameters, SourceFormats: sourceFormats(), SinkFormats: sinkFormats(), Settings: slices.Collect(maps.Keys(sqlplan.Defaults())),
+		Parameters: o.Parameters, SourceFormats: sourceFormats(), SinkFormats: sinkFormats(), Settings: sqlSettings(),
 	})
 	if err != nil || sp == nil {
 		return nil, list, err
@@ -91,6 +91,9 @@ func Load(ctx context.Context, o LoadOptions) (*Project, diag.List, error) {
 	p.faulty = list.HasErrors()
 	return p, list, nil
 }
+
+// sqlSettings are the keys of the configuration that SQL depends on.
+func sqlSettings() []string { return slices.Sorted(maps.Keys(sqlplan.Defaults())) }
 
 // sourceFormats names what can be read, for the document's checks.
 func sourceFormats() []spec.Format {

@@ -82,7 +82,7 @@ func (u *update) upstreamTables(d *dataset) []*dataset {
 // runGraph runs the tasks in dependency order, at most so many at once.
 func (u *update) runGraph(ctx, stop context.Context) {
 	tasks := u.tasks()
-	limit := max(1, int(u.p.spec.MaxConcurrentFlows.Value))
+	limit := u.p.flowsAtOnce()
 	var mu sync.Mutex // guards the tasks' states and the listener
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, limit)
@@ -214,4 +214,14 @@ var errBug = errors.New("internal error")
 
 func bugError(r any, stack []byte) error {
 	return fmt.Errorf("%w: %v\n%s", errBug, r, stack)
+}
+
+// flowsAtOnce is how many flows may run at once: the document's key, else
+// Spark's setting.
+func (p *Project) flowsAtOnce() int {
+	limit := int(p.spec.MaxConcurrentFlows.Value)
+	if n, err := strconv.Atoi(p.conf["spark.sql.pipelines.execution.maxConcurrentFlows"]); err == nil && !p.spec.MaxConcurrentFlows.IsSet() {
+		limit = n
+	}
+	return max(1, limit)
 }

@@ -1,52 +1,38 @@
 package spec
 
-import "strings"
+import (
+	"slices"
+	"strings"
 
-// configurationKey is a key of the configuration that is known.
-type configurationKey struct {
-	name   string
-	effect bool // false: accepted, means nothing on one machine
+	"pipelines/spec/diag"
+)
+
+// honouredKeys are the keys of Spark's and our own namespace that mean something
+// beside those that SQL depends on, which a caller hands in (Options.Settings):
+// there is one list of them, with the code that reads them.
+var honouredKeys = []string{
+	"pipelines.commit.interval",
+	"pipelines.trigger.interval",
+	"spark.sql.streaming.multipleWatermarkPolicy",
+	"spark.sql.streaming.noDataMicroBatches.enabled",
+	"spark.sql.pipelines.maxFlowRetryAttempts",
+	"spark.sql.pipelines.execution.maxConcurrentFlows",
 }
 
-// configurationKeys lists the keys of Spark's and our own namespace that are
-// honoured, and those that can have no effect on results here.
-var configurationKeys = []configurationKey{
-	{"pipelines.commit.interval", true},
-	{"pipelines.trigger.interval", true},
-	{"pipelines.reset.allowed", true},
-	{"spark.sql.ansi.enabled", true},
-	{"spark.sql.ansi.doubleQuotedIdentifiers", true},
-	{"spark.sql.caseSensitive", true},
-	{"spark.sql.decimalOperations.allowPrecisionLoss", true},
-	{"spark.sql.groupByAliases", true},
-	{"spark.sql.groupByOrdinal", true},
-	{"spark.sql.orderByOrdinal", true},
-	{"spark.sql.legacy.timeParserPolicy", true},
-	{"spark.sql.mapKeyDedupPolicy", true},
-	{"spark.sql.session.timeZone", true},
-	{"spark.sql.timestampType", true},
-	{"spark.sql.storeAssignmentPolicy", true},
-	{"spark.sql.crossJoin.enabled", true},
-	{"spark.sql.streaming.multipleWatermarkPolicy", true},
-	{"spark.sql.streaming.noDataMicroBatches.enabled", true},
-	{"spark.sql.pipelines.maxFlowRetryAttempts", true},
-	{"spark.sql.pipelines.execution.maxConcurrentFlows", true},
-	{"spark.sql.pipelines.execution.watchdog.minRetryTime", true},
-	{"spark.sql.pipelines.execution.watchdog.maxRetryTime", true},
-	{"spark.sql.columnNameOfCorruptRecord", true},
-	{"spark.sql.files.ignoreMissingFiles", true},
-	{"spark.sql.files.ignoreCorruptFiles", true},
-
-	{"spark.sql.shuffle.partitions", false},
-	{"spark.sql.catalogImplementation", false},
-	{"spark.sql.warehouse.dir", false},
-	{"spark.sql.leafNodeDefaultParallelism", false},
-	{"spark.sql.files.maxPartitionBytes", false},
-	{"spark.sql.autoBroadcastJoinThreshold", false},
-	{"spark.sql.pipelines.execution.streamstate.pollingInterval", false},
-	{"spark.sql.pipelines.timeoutMsForTerminationJoinAndLock", false},
-	{"spark.sql.streaming.stateStore.providerClass", false},
-	{"spark.sql.streaming.schemaInference", false},
+// harmlessKeys can have no effect on results here.
+var harmlessKeys = []string{
+	"spark.sql.shuffle.partitions",
+	"spark.sql.catalogImplementation",
+	"spark.sql.warehouse.dir",
+	"spark.sql.leafNodeDefaultParallelism",
+	"spark.sql.files.maxPartitionBytes",
+	"spark.sql.autoBroadcastJoinThreshold",
+	"spark.sql.pipelines.execution.streamstate.pollingInterval",
+	"spark.sql.pipelines.execution.watchdog.minRetryTime",
+	"spark.sql.pipelines.execution.watchdog.maxRetryTime",
+	"spark.sql.pipelines.timeoutMsForTerminationJoinAndLock",
+	"spark.sql.streaming.stateStore.providerClass",
+	"spark.sql.streaming.schemaInference",
 }
 
 // ignoredPrefixes start keys that steer how Spark works inside.
@@ -56,26 +42,22 @@ var ignoredPrefixes = []string{
 	"spark.sql.catalog.",
 }
 
-// knownConfiguration reports whether a key is honoured or harmless.
-func knownConfiguration(key string) bool {
+// UnknownSetting reports a key of Spark's or our namespace that means nothing
+// here; the hint names the one that may have been meant. sql are the keys that
+// SQL depends on; without them nothing is said of Spark's. Keys are compared as they are, as in Spark.
+func UnknownSetting(key string, sql []string) (hint string, unknown bool) {
 	low := strings.ToLower(key)
-	for _, k := range configurationKeys {
-		if strings.EqualFold(k.name, key) {
-			return true
-		}
+	if spark := strings.HasPrefix(low, "spark.sql."); !spark && !strings.HasPrefix(low, "pipelines.") || spark && sql == nil {
+		return "", false
 	}
 	for _, p := range ignoredPrefixes {
 		if strings.HasPrefix(low, p) {
-			return true
+			return "", false
 		}
 	}
-	return false
-}
-
-func configurationNames() []string {
-	out := make([]string, len(configurationKeys))
-	for i, k := range configurationKeys {
-		out[i] = k.name
+	known := slices.Concat(honouredKeys, harmlessKeys, sql)
+	if slices.Contains(known, key) {
+		return "", false
 	}
-	return out
+	return diag.DidYouMean(key, known), true
 }

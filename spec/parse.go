@@ -21,8 +21,8 @@ type Options struct {
 	// means what this program ships.
 	SourceFormats []Format
 	SinkFormats   []Format
-	// Settings names the configuration keys that SQL knows, beside those that
-	// are listed here.
+	// Settings names the configuration keys that SQL depends on; nil: keys of
+	// Spark are not judged.
 	Settings []string
 }
 

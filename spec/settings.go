@@ -150,11 +150,9 @@ var (
 // here.
 func (w *walker) checkConfiguration(list []Setting) {
 	for _, s := range list {
-		low := strings.ToLower(s.Key.Value)
-		if !strings.HasPrefix(low, "spark.sql.") && !strings.HasPrefix(low, "pipelines.") || knownConfiguration(s.Key.Value) || slices.Contains(w.confKnown, s.Key.Value) {
-			continue
+		if hint, unknown := UnknownSetting(s.Key.Value, w.confKnown); unknown {
+			d := w.errorf(s.Key.Span, "UNKNOWN_CONFIGURATION_KEY", "the configuration key %q has no effect here", s.Key.Value).Warn()
+			w.add(d.WithHint(hint))
 		}
-		d := w.errorf(s.Key.Span, "UNKNOWN_CONFIGURATION_KEY", "the configuration key %q has no effect here", s.Key.Value).Warn()
-		w.add(d.WithHint(diag.DidYouMean(s.Key.Value, configurationNames())))
 	}
 }

@@ -104,7 +104,11 @@ type Definition struct {
 }
 
 // Script is a SQL file of a pipeline.
-type Script struct{ Definitions []Definition }
+type Script struct {
+	Definitions []Definition
+	// Settings are those that SET statements make, in their order.
+	Settings []Setting
+}
 
 // ParseScript reads a SQL file of a pipeline. Statements that define nothing
 // are findings; all findings of the file are reported. base are the project's
@@ -117,7 +121,7 @@ func ParseScript(t *diag.Text, base map[string]string) (*Script, diag.List) {
 		s.statement(st)
 	}
 	s.list.Sort()
-	return &Script{Definitions: s.out}, s.list
+	return &Script{Definitions: s.out, Settings: s.settings}, s.list
 }
 
 type scripter struct {
@@ -125,6 +129,7 @@ type scripter struct {
 	base, conf        map[string]string // conf: of the file
 	catalog, database string
 	out               []Definition
+	settings          []Setting
 	list              diag.List
 }
 
@@ -419,6 +424,7 @@ func (s *scripter) setting(at diag.Range, key, value string) {
 		return
 	}
 	s.conf[key] = value
+	s.settings = append(s.settings, Setting{Key: key, Value: value, At: at})
 }
 
 func (s *scripter) use(st *ast.Use) {

@@ -3,6 +3,7 @@ package sqlplan
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"pipelines/sqlplan/funcs"
@@ -30,6 +31,11 @@ func NewSession(s Settings) (*Session, error) {
 	}
 	if err := checkConf(out.Conf); err != nil {
 		return nil, err
+	}
+	for k := range plain {
+		if v := strings.ToLower(out.Conf[k]); v == "true" || v == "false" {
+			out.Conf[k] = v
+		}
 	}
 	out.ANSI = !strings.EqualFold(out.Conf["spark.sql.ansi.enabled"], "false")
 	out.CaseSensitive = strings.EqualFold(out.Conf["spark.sql.caseSensitive"], "true")
@@ -59,11 +65,29 @@ func CheckSetting(key, value string) *Error {
 	return NewError("INVALID_CONF_VALUE", err.Error())
 }
 
-// switches are the settings that are true or false.
-var switches = []string{
-	"spark.sql.ansi.enabled", "spark.sql.ansi.doubleQuotedIdentifiers", "spark.sql.caseSensitive",
-	"spark.sql.decimalOperations.allowPrecisionLoss", "spark.sql.groupByAliases", "spark.sql.groupByOrdinal",
-	"spark.sql.orderByOrdinal", "spark.sql.crossJoin.enabled",
+// plain are the settings that take any value of a kind, by their defaults: true
+// or false, a number, or a text.
+var plain = map[string]string{
+	"spark.sql.ansi.enabled":                                     "true",
+	"spark.sql.ansi.doubleQuotedIdentifiers":                     "false",
+	"spark.sql.caseSensitive":                                    "false",
+	"spark.sql.crossJoin.enabled":                                "true",
+	"spark.sql.decimalOperations.allowPrecisionLoss":             "true",
+	"spark.sql.function.concatBinaryAsString":                    "false",
+	"spark.sql.function.eltOutputAsString":                       "false",
+	"spark.sql.groupByAliases":                                   "true",
+	"spark.sql.groupByOrdinal":                                   "true",
+	"spark.sql.jsonGenerator.ignoreNullFields":                   "true",
+	"spark.sql.legacy.allowNullComparisonResultInArraySort":      "false",
+	"spark.sql.legacy.allowParameterlessCount":                   "false",
+	"spark.sql.legacy.allowStarWithSingleTableIdentifierInCount": "false",
+	"spark.sql.legacy.negativeIndexInArrayInsert":                "false",
+	"spark.sql.legacy.sizeOfNull":                                "true",
+	"spark.sql.orderByOrdinal":                                   "true",
+	"spark.sql.cteRecursionLevelLimit":                           "100",
+	"spark.sql.cteRecursionRowLimit":                             "1000000",
+	"spark.sql.columnNameOfCorruptRecord":                        "_corrupt_record",
+	"spark.sql.session.timeZone":                                 "UTC",
 }
 
 // choices are the settings with a few values, the default first; a value
@@ -84,27 +108,21 @@ var choices = []struct {
 // Defaults are the values of settings that are not set, as far as they have
 // one that SQL depends on.
 func Defaults() map[string]string {
-	out := map[string]string{
-		"spark.sql.ansi.enabled": "true", "spark.sql.ansi.doubleQuotedIdentifiers": "false", "spark.sql.caseSensitive": "false",
-		"spark.sql.decimalOperations.allowPrecisionLoss": "true", "spark.sql.groupByAliases": "true", "spark.sql.groupByOrdinal": "true",
-		"spark.sql.orderByOrdinal": "true", "spark.sql.crossJoin.enabled": "true", "spark.sql.session.timeZone": "UTC",
-	}
+	out := maps.Clone(plain)
 	for _, c := range choices {
 		out[c.key] = c.values[0]
 	}
-	for key, v := range fixed {
-		out[key] = v
-	}
+	maps.Copy(out, fixed)
 	return out
 }
 
 // checkConf refuses values that mean nothing, and those that would have to be
 // ignored.
 func checkConf(conf map[string]string) error {
-	for _, key := range switches {
+	for _, key := range slices.Sorted(maps.Keys(plain)) {
 		v, ok := conf[key]
-		if ok && !strings.EqualFold(v, "true") && !strings.EqualFold(v, "false") {
-			return funcs.NewError("INVALID_CONF_VALUE.TYPE_MISMATCH", "The value '"+v+"' in the config \""+key+"\" is invalid: it should be a boolean.", nil)
+		if kind := misfit(plain[key], v); ok && kind != "" {
+			return funcs.NewError("INVALID_CONF_VALUE.TYPE_MISMATCH", "The value '"+v+"' in the config \""+key+"\" is invalid: it should be "+kind+".", nil)
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(fixed)) {
@@ -125,4 +143,20 @@ func checkConf(conf map[string]string) error {
 		}
 	}
 	return nil
+}
+
+// misfit says what a value should be that is not of the kind of a default.
+func misfit(def, v string) string {
+	if _, err := strconv.ParseBool(def); err == nil && len(def) > 1 {
+		if strings.EqualFold(v, "true") || strings.EqualFold(v, "false") {
+			return ""
+		}
+		return "a boolean"
+	}
+	if _, err := strconv.Atoi(def); err == nil {
+		if _, err := strconv.Atoi(v); err != nil {
+			return "an integer"
+		}
+	}
+	return ""
 }
