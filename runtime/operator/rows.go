@@ -130,17 +130,8 @@ func (s *rowStore) bytes() int64 {
 	var n int64
 	for _, c := range s.chunks {
 		for _, v := range c.Cols {
-			n += vectorBytes(v)
+			n += v.Memory()
 		}
-	}
-	return n
-}
-
-func vectorBytes(v *column.Vector) int64 {
-	n := int64(cap(v.Bool)+cap(v.I8)+2*cap(v.I16)+4*cap(v.I32)+8*cap(v.I64)+16*cap(v.I128)) +
-		int64(4*cap(v.F32)+8*cap(v.F64)+4*cap(v.Offsets)+cap(v.Bytes)+8*len(v.Nulls))
-	for _, c := range v.Children {
-		n += vectorBytes(c)
 	}
 	return n
 }

@@ -195,7 +195,7 @@ func trimVector(v *column.Vector) {
 	for _, c := range v.Children {
 		trimVector(c)
 	}
-	if vectorBytes(v) < bigVector {
+	if v.Memory() < bigVector {
 		return
 	}
 	v.Bool, v.I8, v.I16, v.I32, v.I64, v.I128, v.F32, v.F64 = nil, nil, nil, nil, nil, nil, nil, nil

@@ -284,7 +284,7 @@ func (st *States) Bytes() int64 {
 	var n int64
 	for _, v := range st.Fixed {
 		if v != nil {
-			n += vectorBytes(v)
+			n += v.Memory()
 		}
 	}
 	for _, v := range st.Values {
@@ -294,17 +294,8 @@ func (st *States) Bytes() int64 {
 	}
 	for _, l := range st.Lists {
 		if l != nil {
-			n += vectorBytes(l.values) + 4*int64(len(l.next)+3*len(l.first))
+			n += l.values.Memory() + 4*int64(len(l.next)+3*len(l.first))
 		}
-	}
-	return n
-}
-
-func vectorBytes(v *column.Vector) int64 {
-	n := int64(len(v.Bool)+len(v.I8)+2*len(v.I16)+4*len(v.I32)+8*len(v.I64)+16*len(v.I128)) +
-		int64(4*len(v.F32)+8*len(v.F64)+4*len(v.Offsets)+len(v.Bytes)+8*len(v.Nulls))
-	for _, c := range v.Children {
-		n += vectorBytes(c)
 	}
 	return n
 }

@@ -2,6 +2,7 @@ package funcs
 
 import (
 	"math/rand/v2"
+	"runtime"
 	"testing"
 
 	"pipelines/tables/column"
@@ -54,6 +55,34 @@ func TestReplacedTexts(t *testing.T) {
 				t.Fatalf("group %d holds %q, not %q", g, got, w)
 			}
 		}
+	}
+}
+
+// TestReplacedTextsAllocate: texts of few groups that are replaced by longer ones
+// allocate about what they are long, not a whole segment each time that the
+// replaced ones are cleaned up.
+func TestReplacedTextsAllocate(t *testing.T) {
+	text := schema.Of(schema.String)
+	v := newValueColumn(text)
+	v.grow(4)
+	src := column.New(text)
+	src.AppendStr(make([]byte, 90))
+	src.AppendStr(make([]byte, 110))
+	set := func() {
+		for n := range 10_000 { // a megabyte of texts
+			v.Set(int32(n%4), src, n/4%2)
+		}
+	}
+	set()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	set()
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > 8<<20 {
+		t.Errorf("%d KiB were allocated for 1,000 KiB of texts", n>>10)
+	}
+	if n := v.memory(); n > 200<<10 {
+		t.Errorf("four texts hold %d KiB", n>>10)
 	}
 }
 

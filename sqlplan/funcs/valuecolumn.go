@@ -241,7 +241,7 @@ func largeChild(s *column.Vector) bool {
 
 // begin makes an empty segment, with room for n bytes of text, the one that is
 // filled. The first grows as needed, those after it have their size from the
-// start.
+// start, as far as the values that there are may fill it.
 func (v *ValueColumn) begin(n int) {
 	fresh := valueSegment{used: true}
 	if !v.text {
@@ -250,9 +250,9 @@ func (v *ValueColumn) begin(n int) {
 	if v.filled >= 0 {
 		old := &v.segs[v.filled]
 		if v.text {
-			fresh.text = make([]byte, 0, max(n, segmentBytes))
+			fresh.text = make([]byte, 0, max(n, min(segmentBytes, 2*v.live+segmentRows)))
 		} else {
-			old.bytes = vectorBytes(old.values)
+			old.bytes = old.values.Memory()
 			v.bytes += old.bytes
 			roomLike(fresh.values, old.values)
 		}
@@ -384,7 +384,7 @@ func (v *ValueColumn) memory() int64 {
 	case v.text:
 		n += int64(v.rows)
 	case v.filled >= 0:
-		n += vectorBytes(v.segs[v.filled].values)
+		n += v.segs[v.filled].values.Memory()
 	}
 	return n
 }

@@ -2,8 +2,6 @@ package table
 
 import (
 	"fmt"
-
-	"pipelines/tables/column"
 )
 
 const (
@@ -24,19 +22,10 @@ const (
 func (r *keyedRows) bytes() int64 {
 	n := int64(cap(r.op)) + 4*int64(cap(r.key)) + int64(r.text) + keyOverhead*int64(len(r.keys))
 	for _, v := range r.cols {
-		n += vectorBytes(v)
+		n += v.Memory()
 	}
 	if r.seq != nil {
-		n += vectorBytes(r.seq)
-	}
-	return n
-}
-
-func vectorBytes(v *column.Vector) int64 {
-	n := int64(cap(v.Bool)+cap(v.I8)+2*cap(v.I16)+4*cap(v.I32)+8*cap(v.I64)+16*cap(v.I128)) +
-		int64(4*cap(v.F32)+8*cap(v.F64)+4*cap(v.Offsets)+cap(v.Bytes)+8*len(v.Nulls))
-	for _, c := range v.Children {
-		n += vectorBytes(c)
+		n += r.seq.Memory()
 	}
 	return n
 }
