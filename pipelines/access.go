@@ -97,23 +97,44 @@ func (r *Reader) Namespace() (catalogName, database string) {
 
 // Resolve finds a stored table, a view, a source or a path. The relation's
 // Handle is for Open.
-func (r *Reader) Resolve(req sqlplan.Request) (sqlplan.Answer, error) {
-	c := &catalogOf{a: r.a}
+func (r *Reader) Resolve(req sqlplan.Request) (sqlplan.Answer, error) { return r.resolve(req, space{}) }
+
+// insideView finds the names in the text of a view.
+type insideView struct {
+	r     *Reader
+	space space
+}
+
+func (v insideView) Resolve(req sqlplan.Request) (sqlplan.Answer, error) {
+	return v.r.resolve(req, v.space)
+}
+
+func (r *Reader) resolve(req sqlplan.Request, in space) (sqlplan.Answer, error) {
+	c := &catalogOf{a: r.a, space: in}
 	if req.Function {
 		return c.function(req)
 	}
-	d := r.p.find(strings.Join(req.Parts, "."))
+	full := c.fullName(req.Parts)
+	d := r.p.byID[strings.ToLower(strings.Join(full, "."))]
+	if x := r.p.byID[strings.ToLower(req.Parts[0])]; x != nil && len(req.Parts) == 1 {
+		d = x
+	}
 	if d != nil && d.isTable() && d.kind != graph.Sink {
 		return r.stored(d.name, req, d.shown())
 	}
 	if d == nil && len(req.Parts) <= 3 && r.st != nil {
-		ans, err := r.stored(r.p.fullName(req.Parts), req, "")
+		ans, err := r.stored(full, req, "")
 		if !isNotFound(err) {
 			return ans, err
 		}
 	}
 	before := len(r.a.list)
 	ans, err := c.Resolve(req)
+	if err == nil && ans.View != nil {
+		if x, ok := ans.View.Catalog.(*catalogOf); ok {
+			ans.View.Catalog = insideView{r, x.space}
+		}
+	}
 	if err == nil && ans.View != nil && ans.View.Broken && r.a.list[before:].HasErrors() {
 		for _, x := range r.a.list[before:] {
 			if x.Severity == diag.Error {

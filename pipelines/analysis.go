@@ -3,7 +3,7 @@ package pipelines
 import (
 	"context"
 	"fmt"
-	"maps"
+	"slices"
 	"strings"
 
 	"pipelines/pipelines/graph"
@@ -56,6 +56,7 @@ func (a *analyzer) analyze() {
 	}
 	a.idleTimeouts()
 	a.cleanedSources()
+	a.resettable()
 	a.list.Sort()
 }
 
@@ -132,21 +133,9 @@ func (a *analyzer) dataset(d *dataset) {
 	}
 }
 
-// session returns the settings that a query sees.
-func (a *analyzer) session(d *dataset, conf map[string]string) *sqlplan.Session {
-	if len(conf) == 0 && len(d.conf) == 0 {
-		return a.project.session
-	}
-	merged := maps.Clone(a.project.conf)
-	maps.Copy(merged, d.conf)
-	maps.Copy(merged, conf)
-	s, list := newSession(merged, a.project.spec)
-	a.list = append(a.list, list...)
-	return s
-}
-
 func (a *analyzer) view(d *dataset) {
-	plan := a.compile(d, d.query, d.space, a.compileOptions(d, d.conf, logical.Append, d.dedup))
+	o := a.compileOptions(d, d.conf, logical.Append, d.dedup)
+	plan := a.compile(reading{dataset: d, flow: "the view " + d.shown(), conf: d.conf, in: d.space, file: d.file, place: d.place, o: &o}, d.query)
 	if plan == nil {
 		d.done.broken = true
 		return
@@ -159,7 +148,7 @@ func (a *analyzer) view(d *dataset) {
 }
 
 func (a *analyzer) compileOptions(d *dataset, conf map[string]string, mode logical.OutputMode, dd *sqlplan.Dedup) sqlplan.Options {
-	return sqlplan.Options{Session: a.session(d, conf), Params: a.project.params, Mode: mode, Name: d.shown(), Deduplicate: dd}
+	return sqlplan.Options{Session: a.session(conf), Params: a.project.params, Mode: mode, Name: d.shown(), Deduplicate: dd}
 }
 
 // checks adds the dataset's expectations.
@@ -175,19 +164,20 @@ func (d *dataset) checks(o *sqlplan.Options) {
 	}
 }
 
-// compile compiles a query for dataset d, or returns nil.
-func (a *analyzer) compile(d *dataset, q query, in space, o sqlplan.Options) *sqlplan.Plan {
+// compile compiles a query, or returns nil.
+func (a *analyzer) compile(r reading, q query) *sqlplan.Plan {
 	if !q.isSet() {
 		return nil
 	}
-	cat := &catalogOf{a: a, reader: d, space: in}
 	var plan *sqlplan.Plan
-	var list diag.List
-	if q.parsed != nil {
-		plan, list = sqlplan.CompileQuery(q.parsed, q.text, cat, o)
-	} else {
-		plan, list = sqlplan.Compile(q.text, cat, o)
-	}
+	list := a.compiled(r, func(cat sqlplan.Catalog, o sqlplan.Options) (list diag.List) {
+		if q.parsed != nil {
+			plan, list = sqlplan.CompileQuery(q.parsed, q.text, cat, o)
+		} else {
+			plan, list = sqlplan.Compile(q.text, cat, o)
+		}
+		return list
+	})
 	a.list = append(a.list, list...)
 	if list.HasErrors() {
 		return nil
@@ -213,7 +203,7 @@ func (a *analyzer) flow(d *dataset, f *flow) {
 	}
 	o := a.compileOptions(d, f.conf, modes[f.mode], dd)
 	d.checks(&o)
-	plan := a.compile(d, f.query, f.space, o)
+	plan := a.compile(f.reading(d, &o), f.query)
 	if plan == nil {
 		f.broken, d.done.broken = true, true
 		return
@@ -270,11 +260,14 @@ func (a *analyzer) tableSchema(d *dataset) {
 		s = merged
 	}
 	for i := range s.Fields {
-		s.Fields[i].Nullable = true
 		s.Fields[i].Type = asNullable(s.Fields[i].Type)
 	}
+	given := schema.Schema{Fields: slices.Clone(s.Fields)}
+	for i := range s.Fields {
+		s.Fields[i].Nullable = true
+	}
 	if d.declared != nil && len(d.flows) > 0 {
-		if err := compatible(*d.declared, s); err != nil {
+		if err := compatible(*d.declared, given); err != nil {
 			a.fail(d.file, d.place, "USER_SPECIFIED_AND_INFERRED_SCHEMA_NOT_COMPATIBLE", "the declared columns of %s do not fit its query: %s", d.shown(), err)
 			return
 		}

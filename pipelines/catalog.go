@@ -27,11 +27,12 @@ type catalogOf struct {
 	a      *analyzer
 	reader *dataset // nil in the SQL shell
 	space  space
+	views  *viewsRead // collects; nil when each view keeps its settings
 }
 
 // fullName completes a name with the catalog and database in force.
 func (c *catalogOf) fullName(parts []string) []string {
-	return (&definer{p: c.a.project.spec}).fullName(parts, c.space.catalog, c.space.database)
+	return fullName(c.a.project.spec, parts, c.space)
 }
 
 // handle is what a relation of a plan stands for; exactly one field is set.
@@ -64,10 +65,21 @@ func (c *catalogOf) Resolve(r sqlplan.Request) (sqlplan.Answer, error) {
 		}
 	}
 	ans, err := c.external(r)
-	if isNotFound(err) {
-		return ans, &sqlplan.NotFound{Names: c.names()}
+	if !isNotFound(err) {
+		return ans, err
 	}
-	return ans, err
+	if own := c.a.project.spec.Catalog.Value; len(r.Parts) == 3 && !c.knows(c.fullName(r.Parts)[0]) {
+		return ans, classError("REQUIRES_SINGLE_PART_NAMESPACE", fmt.Sprintf("there is no catalog %s, and `%s` requires a single-part namespace, but got `%s`.`%s`", r.Parts[0], own, r.Parts[0], r.Parts[1]))
+	}
+	return ans, &sqlplan.NotFound{Names: c.names()}
+}
+
+// knows reports whether anything stands in a catalog.
+func (c *catalogOf) knows(name string) bool {
+	p := c.a.project
+	return strings.EqualFold(name, p.spec.Catalog.Value) || slices.ContainsFunc(p.datasets, func(d *dataset) bool {
+		return len(d.name) == 3 && strings.EqualFold(d.name[0], name)
+	})
 }
 
 func isNotFound(err error) bool {
@@ -146,14 +158,15 @@ func (c *catalogOf) view(d *dataset, r sqlplan.Request) (sqlplan.Answer, error) 
 	if d.kind == graph.TemporaryView && c.reader != nil && c.reader.kind == graph.PersistedView {
 		return sqlplan.Answer{}, classError("INVALID_TEMP_OBJ_REFERENCE", fmt.Sprintf("the view %s is stored and cannot read the temporary view %s", c.reader.shown(), d.shown()))
 	}
-	v := &sqlplan.View{Name: d.name, Text: d.query.text, Dedup: d.dedup}
-	if len(d.conf) > 0 {
-		v.Session = c.a.session(d, nil)
+	// The names inside mean what they mean where the view stands.
+	v := &sqlplan.View{Name: d.name, Text: d.query.text, Dedup: d.dedup, Catalog: &catalogOf{a: c.a, reader: c.reader, space: d.space, views: c.views}}
+	if c.views.add(d); c.views == nil && len(d.conf) > 0 {
+		v.Session = c.a.session(d.conf)
 	}
 	if d.query.parsed != nil {
 		v.Query = d.query.parsed
 	} else {
-		q, list := sqlplan.ParseQuery(c.a.session(d, nil), d.query.text)
+		q, list := sqlplan.ParseQuery(c.a.session(d.conf), d.query.text)
 		if list.HasErrors() {
 			return brokenView, nil
 		}

@@ -65,7 +65,11 @@ func (a *analyzer) changeFlow(d *dataset, f *flow) {
 	o := a.compileOptions(d, f.conf, logical.Append, f.dedup)
 	d.checks(&o)
 	before := len(a.list)
-	plan, list := sqlplan.CompileChanges(changesOf(f), &catalogOf{a: a, reader: d, space: f.space}, o)
+	var plan *sqlplan.ChangesPlan
+	list := a.compiled(f.reading(d, &o), func(cat sqlplan.Catalog, o sqlplan.Options) (list diag.List) {
+		plan, list = sqlplan.CompileChanges(changesOf(f), cat, o)
+		return list
+	})
 	if a.list = append(a.list, list...); plan == nil || a.list[before:].HasErrors() {
 		d.done.broken = true
 		return

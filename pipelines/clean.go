@@ -168,7 +168,7 @@ func (u *update) refreshOfCleaned(t *target) diag.List {
 // resetSaid reports whether the table says itself that it may be reset.
 func resetSaid(d *dataset) bool {
 	for k, v := range d.properties {
-		if strings.EqualFold(k, "pipelines.reset.allowed") {
+		if strings.EqualFold(k, resetProperty) {
 			return strings.EqualFold(v, "true")
 		}
 	}

@@ -81,20 +81,29 @@ func (d *definer) fail(file *diag.File, at diag.Span, code diag.Code, format str
 
 // fullName completes a name with the catalog and database in force.
 func (d *definer) fullName(parts []string, catalog, database string) []string {
-	if catalog == "" {
-		catalog = d.p.Catalog.Value
-	}
-	if database == "" {
-		database = d.p.Database.Value
-	}
-	switch len(parts) {
-	case 1:
-		return []string{catalog, database, parts[0]}
-	case 2:
-		return []string{catalog, parts[0], parts[1]}
-	}
-	return parts
+	return fullName(d.p, parts, space{catalog, database})
 }
+
+// fullName completes a name with what USE said, else with the project's
+// catalog and database. Spark's name of its own catalog is the project's when
+// the document names none.
+func fullName(p *spec.Pipeline, parts []string, in space) []string {
+	if len(parts) > 3 {
+		return parts
+	}
+	full := []string{in.catalog, in.database, ""}
+	copy(full[3-len(parts):], parts)
+	if full[0] == "" || strings.EqualFold(full[0], sparkCatalog) && p.Catalog.Span == (diag.Span{}) {
+		full[0] = p.Catalog.Value
+	}
+	if full[1] == "" {
+		full[1] = p.Database.Value
+	}
+	return full
+}
+
+// sparkCatalog is the catalog of a Spark session that sets none.
+const sparkCatalog = "spark_catalog"
 
 // add puts a dataset into the namespace.
 func (d *definer) add(x *dataset) bool {
@@ -225,7 +234,7 @@ func (d *definer) link() {
 	for _, p := range d.flows {
 		target := p.resolved
 		if target == nil {
-			target = d.target(p.target)
+			target = d.target(p.target, p.flow.space)
 		}
 		if target == nil {
 			x := diag.AtSpan(p.flow.file, p.place, "UNSUPPORTED_FLOW_DESTINATION", fmt.Sprintf("flow %s writes into %s, which is not defined", p.flow.name, strings.Join(p.target, ".")))
@@ -234,7 +243,11 @@ func (d *definer) link() {
 		}
 		if target.kind != graph.StreamingTable && target.kind != graph.Sink {
 			if target.kind != graph.MaterializedView || p.resolved == nil {
-				d.fail(p.flow.file, p.place, "UNSUPPORTED_FLOW_DESTINATION", "flow %s writes into the %s %s; only streaming tables and sinks take flows", p.flow.name, target.kind, target.shown())
+				code := diag.Code("UNSUPPORTED_FLOW_DESTINATION")
+				if target.kind == graph.MaterializedView {
+					code = "MATERIALIZED_VIEW_WITH_MULTIPLE_QUERIES"
+				}
+				d.fail(p.flow.file, p.place, code, "flow %s writes into the %s %s; only streaming tables and sinks take flows", p.flow.name, target.kind, target.shown())
 				continue
 			}
 		}
@@ -250,15 +263,15 @@ func orHint(a, b string) string {
 	return b
 }
 
-func (d *definer) target(parts []string) *dataset {
+func (d *definer) target(parts []string, in space) *dataset {
 	if len(parts) == 1 {
 		if x := d.byID[strings.ToLower(parts[0])]; x != nil && x.kind == graph.Sink {
 			return x
 		}
 	}
-	x := d.byID[strings.ToLower(strings.Join(d.fullName(parts, "", ""), "."))]
+	x := d.byID[strings.ToLower(strings.Join(fullName(d.p, parts, in), "."))]
 	if x == nil && len(parts) == 2 && strings.EqualFold(parts[0], "live") {
-		return d.target(parts[1:]) // the older LIVE.name
+		return d.target(parts[1:], in) // the older LIVE.name
 	}
 	return x
 }
@@ -291,7 +304,9 @@ func (d *definer) check(faulty bool) {
 	d.checkMoves()
 	if !slices.ContainsFunc(d.datasets, func(x *dataset) bool {
 		return x.kind != graph.TemporaryView && (x.kind != graph.Sink || len(x.flows) > 0)
-	}) && !faulty && !d.list.HasErrors() {
+	}) && !faulty && !slices.ContainsFunc(d.list, func(x diag.Diagnostic) bool {
+		return x.Severity == diag.Error && x.Code != "UNSUPPORTED_FLOW_DESTINATION" // flows alone make no pipeline
+	}) {
 		d.list = append(d.list, diag.AtSpan(d.p.File, d.p.Name.Span, "RUN_EMPTY_PIPELINE", "the project defines no table and no view").
 			WithHint("define a streaming table or a materialized view, or check the globs of libraries"))
 	}
@@ -342,11 +357,7 @@ func (d *definer) fromSQL(x *sqlplan.Definition) {
 		if x.CDC != nil {
 			f.cdc, f.cdcText, f.cdcSQL = cdcFromSQL(x), x.Text, x.CDC
 		}
-		target := x.Target
-		if len(target) == 1 && (x.Catalog != "" || x.Database != "") && d.target(target) == nil {
-			target = d.fullName(target, x.Catalog, x.Database)
-		}
-		d.addFlow(f, pending{flow: f, target: target, place: x.Text.Span(x.TargetAt)})
+		d.addFlow(f, pending{flow: f, target: x.Target, place: x.Text.Span(x.TargetAt)})
 		return
 	}
 	out := &dataset{place: place, file: file, comment: x.Comment, declared: x.Columns, properties: map[string]string{}, conf: conf, space: in}

@@ -91,6 +91,11 @@ type flow struct {
 	broken  bool
 }
 
+// reading is the flow's query in its table.
+func (f *flow) reading(d *dataset, o *sqlplan.Options) reading {
+	return reading{dataset: d, flow: "the flow " + f.name, conf: f.conf, in: f.space, file: f.file, place: f.place, o: o}
+}
+
 // space is what USE made the current catalog and database; "" keeps the
 // project's.
 type space struct{ catalog, database string }

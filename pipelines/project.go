@@ -175,15 +175,7 @@ func newSession(conf map[string]string, sp *spec.Pipeline) (*sqlplan.Session, di
 }
 
 // fullName completes a name with the project's catalog and database.
-func (p *Project) fullName(parts []string) []string {
-	switch len(parts) {
-	case 1:
-		return []string{p.spec.Catalog.Value, p.spec.Database.Value, parts[0]}
-	case 2:
-		return []string{p.spec.Catalog.Value, parts[0], parts[1]}
-	}
-	return parts
-}
+func (p *Project) fullName(parts []string) []string { return fullName(p.spec, parts, space{}) }
 
 // path resolves a path that SQL names.
 func (p *Project) path(s string) string {

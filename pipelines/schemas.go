@@ -14,11 +14,18 @@ func mergeFlows(a, b schema.Schema) (schema.Schema, error) {
 	for _, f := range b.Fields {
 		i := out.Index(f.Name)
 		if i < 0 {
+			f.Nullable = true // the rows of the others lack it
 			out.Fields = append(out.Fields, f)
 			continue
 		}
+		out.Fields[i].Nullable = out.Fields[i].Nullable || f.Nullable
 		if !asNullable(out.Fields[i].Type).SameShape(asNullable(f.Type)) {
 			return a, fmt.Errorf("column %s is %s in one and %s in another", f.Name, out.Fields[i].Type.SQL(), f.Type.SQL())
+		}
+	}
+	for i := range out.Fields {
+		if b.Index(out.Fields[i].Name) < 0 {
+			out.Fields[i].Nullable = true
 		}
 	}
 	return out, nil
@@ -37,6 +44,11 @@ func compatible(declared, have schema.Schema) error {
 		}
 		if !d.Nullable && f.Nullable {
 			return fmt.Errorf("column %s is declared NOT NULL and the query may give NULL", f.Name)
+		}
+	}
+	for _, d := range declared.Fields {
+		if !d.Nullable && have.Index(d.Name) < 0 {
+			return fmt.Errorf("column %s is declared NOT NULL and the query does not give it", d.Name)
 		}
 	}
 	return nil

@@ -326,7 +326,7 @@ func (u *update) resets() diag.List {
 
 func resetAllowed(d *dataset) bool {
 	for k, v := range d.properties {
-		if strings.EqualFold(k, "pipelines.reset.allowed") {
+		if strings.EqualFold(k, resetProperty) {
 			return !strings.EqualFold(v, "false")
 		}
 	}

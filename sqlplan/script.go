@@ -3,6 +3,7 @@ package sqlplan
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"pipelines/spec/diag"
@@ -170,6 +171,10 @@ func (s *scripter) statement(st ast.Statement) {
 	case *ast.Broken:
 		// The parser has reported it.
 	case *ast.Unsupported:
+		if st.Kind == "BEGIN" {
+			s.fail(st.Span, "PARSE_SYNTAX_ERROR", "a file of a pipeline has no BEGIN … END: its statements end at each semicolon")
+			break
+		}
 		s.refuse(st.Span, st.Kind)
 	default:
 		s.refuse(st.Range(), statementName(st))
@@ -232,7 +237,7 @@ func (s *scripter) dataset(st *ast.CreateDataset) {
 	if st.Kind == ast.MaterializedView {
 		kind = DefineMaterializedView
 		if st.Query == nil {
-			s.fail(st.Name.Span, "PARSE_SYNTAX_ERROR", "a materialized view needs a query (AS SELECT …)")
+			s.fail(st.Name.Span, notAllowed, "Operation not allowed: a materialized view needs a query (AS SELECT …)")
 			return
 		}
 	}
@@ -248,14 +253,18 @@ func (s *scripter) dataset(st *ast.CreateDataset) {
 func (s *scripter) spec(d *Definition, t *ast.TableSpec) {
 	s.columns(d, t.Columns)
 	s.constraints(d, t.Constraints)
-	s.properties(d, t.Properties)
 	if t.Comment != nil {
 		d.Comment = t.Comment.Value
 	}
+	s.properties(d, t.Properties)
 	for _, p := range t.Partitioned {
 		c, ok := p.(*ast.Column)
 		if !ok || c.Name.Dynamic != nil {
 			s.fail(p.Range(), "PIPELINE_SQL_GRAPH_ELEMENT_REGISTRATION_ERROR", "PARTITIONED BY takes column names, no expressions")
+			continue
+		}
+		if len(c.Name.Strings()) > 1 {
+			s.fail(c.Span, "PIPELINE_SQL_GRAPH_ELEMENT_REGISTRATION_ERROR", "PARTITIONED BY takes columns of the table, not fields inside them")
 			continue
 		}
 		d.PartitionedBy = append(d.PartitionedBy, Word{strings.Join(c.Name.Strings(), "."), c.Span})
@@ -271,21 +280,27 @@ func (s *scripter) spec(d *Definition, t *ast.TableSpec) {
 			s.fail(at, "FEATURE_NOT_AVAILABLE", "CLUSTER BY is not available yet")
 		}
 	}
-	if t.Using != nil && !strings.EqualFold(strings.Join(t.Using.Strings(), "."), "delta") {
-		s.hint(t.Using.Span, "tables are stored as Delta", "leave USING out")
+	if t.Using != nil {
+		switch name := strings.Join(t.Using.Strings(), "."); strings.ToLower(name) {
+		case "delta":
+		case "parquet", "json", "csv", "orc", "avro", "text", "xml", "iceberg", "hudi", "hive":
+			s.hint(t.Using.Span, "tables are stored as Delta", "leave USING out")
+		default:
+			s.fail(t.Using.Span, "DATA_SOURCE_NOT_FOUND", "there is no table format %s", name)
+		}
 	}
 	if t.Location != nil {
-		s.fail(t.Location.Span, "FEATURE_NOT_AVAILABLE", "LOCATION is not available: tables lie in the project's storage")
+		s.fail(t.Location.Span, notAllowed, "Operation not allowed: LOCATION is not available: tables lie in the project's storage")
 	}
 	for _, o := range t.Options {
-		s.fail(o.Span, "FEATURE_NOT_AVAILABLE", "OPTIONS has no meaning for a table of the project")
+		s.fail(o.Span, notAllowed, "Operation not allowed: OPTIONS has no meaning for a table of the project")
 	}
 	for _, c := range t.Other {
 		if c.Kind == "MASK" || c.Kind == "ROW FILTER" || strings.Contains(c.Kind, "ROW FILTER") {
 			s.fail(c.Span, "UNSUPPORTED_FEATURE.ROW_COLUMN_SECURITY", "%s is not supported, and leaving it out would expose data", c.Kind)
 			continue
 		}
-		s.fail(c.Span, "FEATURE_NOT_AVAILABLE", "%s is not available", c.Kind)
+		s.fail(c.Span, notAllowed, "Operation not allowed: %s", c.Kind)
 	}
 }
 
@@ -296,6 +311,10 @@ func (s *scripter) session() *Session {
 	maps.Copy(conf, s.conf)
 	return &Session{Conf: conf}
 }
+
+// notAllowed is Spark's class for clauses that a dataset of a pipeline cannot
+// have.
+const notAllowed = "_LEGACY_ERROR_TEMP_0035"
 
 func (s *scripter) columns(d *Definition, cols []ast.ColumnDef) {
 	var out schema.Schema
@@ -324,7 +343,7 @@ func (s *scripter) columns(d *Definition, cols []ast.ColumnDef) {
 func (s *scripter) constraints(d *Definition, cs []ast.Constraint) {
 	for i, c := range cs {
 		if c.Kind != ast.Expectation {
-			s.fail(c.Span, "FEATURE_NOT_AVAILABLE", "only expectations (CONSTRAINT name EXPECT (…)) are constraints here")
+			s.fail(c.Span, notAllowed, "Operation not allowed: only expectations (CONSTRAINT name EXPECT (…)) are constraints here")
 			continue
 		}
 		e := Constraint{Cond: c.Cond, At: c.Span, Name: fmt.Sprintf("expectation_%d", i+1)}
@@ -339,6 +358,9 @@ func (s *scripter) constraints(d *Definition, cs []ast.Constraint) {
 // MovedFromProperty is the table property that is moved_from of a document.
 const MovedFromProperty = "pipelines.moved_from"
 
+// reserved are the properties that a statement cannot set.
+var reserved = []string{"owner", "provider", "location", "external", "is_managed_location"}
+
 func (s *scripter) properties(d *Definition, ps []ast.Property) {
 	for _, p := range ps {
 		if strings.EqualFold(p.Key, MovedFromProperty) {
@@ -347,6 +369,14 @@ func (s *scripter) properties(d *Definition, ps []ast.Property) {
 				s.fail(p.Span, "INVALID_MOVED_FROM", "%q is no name of a table", p.Text())
 			}
 			d.MovedFrom, d.MovedFromAt = parts, p.Span
+			continue
+		}
+		if slices.Contains(reserved, strings.ToLower(p.Key)) {
+			s.fail(p.Span, "UNSUPPORTED_FEATURE.SET_TABLE_PROPERTY", "%s is a reserved table property", p.Key)
+			continue
+		}
+		if strings.EqualFold(p.Key, "comment") && d.Comment != "" && d.Comment != p.Text() {
+			s.fail(p.Span, "INVALID_TABLE_PROPERTY", "COMMENT says '%s' and the property comment '%s'", d.Comment, p.Text())
 			continue
 		}
 		d.Properties = append(d.Properties, Setting{Key: p.Key, Value: p.Text(), At: p.Span})

@@ -90,6 +90,20 @@ var plain = map[string]string{
 	"spark.sql.session.timeZone":                                 "UTC",
 }
 
+// harmless are settings that say nothing to SQL, by an example of their values:
+// one that is of another kind is a mistake all the same.
+var harmless = map[string]string{
+	"spark.sql.adaptive.enabled":                       "true",
+	"spark.sql.files.ignoreCorruptFiles":               "false",
+	"spark.sql.files.ignoreMissingFiles":               "false",
+	"spark.sql.leafNodeDefaultParallelism":             "1",
+	"spark.sql.pipelines.execution.maxConcurrentFlows": "16",
+	"spark.sql.pipelines.maxFlowRetryAttempts":         "2",
+	"spark.sql.shuffle.partitions":                     "200",
+	"spark.sql.streaming.noDataMicroBatches.enabled":   "true",
+	"spark.sql.streaming.schemaInference":              "false",
+}
+
 // choices are the settings with a few values, the default first; a value
 // behind "!" is one of Spark's that is not available.
 var choices = []struct {
@@ -122,6 +136,12 @@ func checkConf(conf map[string]string) error {
 	for _, key := range slices.Sorted(maps.Keys(plain)) {
 		v, ok := conf[key]
 		if kind := misfit(plain[key], v); ok && kind != "" {
+			return funcs.NewError("INVALID_CONF_VALUE.TYPE_MISMATCH", "The value '"+v+"' in the config \""+key+"\" is invalid: it should be "+kind+".", nil)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(harmless)) {
+		v, ok := conf[key]
+		if kind := misfit(harmless[key], v); ok && kind != "" {
 			return funcs.NewError("INVALID_CONF_VALUE.TYPE_MISMATCH", "The value '"+v+"' in the config \""+key+"\" is invalid: it should be "+kind+".", nil)
 		}
 	}

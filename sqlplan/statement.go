@@ -295,7 +295,7 @@ func (r *reader) view(s *Statement, st *ast.CreateView) {
 	if st.Name.Dynamic != nil && s.Temporary && len(s.Name) > 1 {
 		r.fail(st.Name.Span, "INVALID_TEMP_OBJ_QUALIFIER", "Temporary VIEW name "+strings.Join(s.Name, ".")+" has more than one part.")
 	} else if st.Temporary && len(s.Name) > 1 {
-		r.fail(st.Name.Span, "TEMP_VIEW_NAME_TOO_MANY_NAME_PARTS", "A temporary view has a name of one part.")
+		r.fail(st.Name.Span, map[bool]diag.Code{true: "TEMP_VIEW_NAME_TOO_MANY_NAME_PARTS", false: "INVALID_TEMP_OBJ_QUALIFIER"}[st.Using != nil], "A temporary view has a name of one part.")
 	}
 	r.columns(s, st.Columns)
 	if s.Columns != nil && st.Using == nil {

@@ -71,6 +71,7 @@ var codes = [...]CodeInfo{
 	{"INVALID_FLOW_QUERY_TYPE.STREAMING_RELATION_FOR_MATERIALIZED_VIEW", "", "A streaming query defines a materialized view."},
 	{"INVALID_FLOW_QUERY_TYPE.STREAMING_RELATION_FOR_ONCE_FLOW", "", "A once flow has a streaming query."},
 	{"INVALID_FLOW_QUERY_TYPE.STREAMING_RELATION_FOR_PERSISTED_VIEW", "", "A streaming query defines a persisted view."},
+	{"INVALID_TABLE_PROPERTY", "22023", "A table property has a value that means nothing."},
 	{"INVALID_RESETTABLE_DEPENDENCY", "42000", "A table that forbids resets streams one that allows them."},
 	{"INVALID_TEMP_OBJ_QUALIFIER", "42602", "A temporary view has a name of several parts."},
 	{"INVALID_TEMP_OBJ_REFERENCE", "42K0F", "A persisted view reads a temporary one."},

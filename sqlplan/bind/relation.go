@@ -44,7 +44,7 @@ func (b *Binder) relation(r ast.Relation, up enclosing) (logical.Node, *scope) {
 		return b.relTail(n, s, r.RelTail, up)
 	case *ast.SubqueryRel:
 		if r.Stream {
-			b.fail(r.Span, "INVALID_SQL_SYNTAX.STREAM_OF_QUERY", "STREAM is followed by a table, not by a query.")
+			b.fail(r.Span, "PARSE_SYNTAX_ERROR", "STREAM is followed by a table, not by a query.")
 			return nil, &scope{broken: true}
 		}
 		n, s := b.query(r.Query, up)
@@ -139,10 +139,7 @@ func (b *Binder) table(t *ast.Table, up enclosing) (logical.Node, *scope) {
 	}
 	names := ast.Name{Parts: parts}.Strings()
 	if c := b.ctes.find(names[0]); c != nil && len(parts) == 1 {
-		if t.Stream {
-			b.fail(t.Span, "_LEGACY_ERROR_TEMP_1008", "%s is a common table expression and cannot be read with STREAM.", quoteNames(names))
-			return nil, broken
-		}
+		// STREAM has no meaning for it, as in Spark: its query says what is read.
 		if !b.count1(t.Span) {
 			return nil, broken
 		}
@@ -466,7 +463,7 @@ func (b *Binder) tableFunc(f *ast.TableFunc, up enclosing) (logical.Node, *scope
 		f = &inner
 	}
 	if len(f.Name.Parts) == 1 {
-		if name == "range" && !f.Stream {
+		if name == "range" { // STREAM has no meaning for it, as in Spark
 			return b.rangeFunc(f)
 		}
 		if fn := generatorOf(name); fn != nil {

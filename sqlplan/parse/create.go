@@ -120,7 +120,7 @@ func (p *parser) createView(start int, c created) ast.Statement {
 		p.viewColumns(v)
 	}
 	if v.Temporary && !c.live && len(v.Name.Parts) > 1 && !p.isWords("USING") {
-		p.report(v.Name.Span, "TEMP_VIEW_NAME_TOO_MANY_NAME_PARTS", "CREATE TEMPORARY VIEW or the corresponding Dataset APIs only accept single-part view names, but got: "+v.Name.String()+".")
+		p.report(v.Name.Span, "INVALID_TEMP_OBJ_QUALIFIER", "The name of a temporary view has one part, but this is "+v.Name.String()+".")
 	}
 	if v.Temporary && p.accept("USING") {
 		n := p.name()
@@ -559,5 +559,5 @@ func (p *parser) trait(f *ast.CreateFunction, phrases ...string) bool {
 
 // clauseError refuses a clause that a dataset cannot have.
 func (p *parser) clauseError(r diag.Range, what string) {
-	p.report(r, "INVALID_SQL_SYNTAX.UNSUPPORTED_SQL_STATEMENT", "Unsupported SQL statement: "+what+" is not supported for this kind of dataset.")
+	p.report(r, "_LEGACY_ERROR_TEMP_0035", "Operation not allowed: "+what+" for a dataset of a pipeline.")
 }

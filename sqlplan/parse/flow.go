@@ -25,7 +25,7 @@ func (p *parser) createDataset(start int, kind ast.DatasetKind, c created) ast.S
 	case !p.ended():
 		d.Query = p.queryExpr()
 	case kind == ast.MaterializedView:
-		p.fail("expected AS and a query")
+		p.failCode(tokRange(p.tok()), "_LEGACY_ERROR_TEMP_0035", "Operation not allowed: CREATE MATERIALIZED VIEW without AS and a query.")
 	}
 	d.Pos = p.pos(start)
 	return d
