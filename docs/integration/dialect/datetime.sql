@@ -37,7 +37,6 @@ SELECT year(DATE '2020-02-03') AS a, quarter('2020-05-01') AS b, month(TIMESTAMP
 SELECT extract(YEAR FROM DATE '2020-02-03') AS a, extract(YEAROFWEEK FROM DATE '2021-01-03') AS b, extract(DOW FROM DATE '2020-02-03') AS c, extract(DOW_ISO FROM DATE '2020-02-02') AS d, extract(DOY FROM DATE '2020-02-03') AS e, extract(WEEK FROM DATE '2020-02-03') AS f, extract(SECONDS FROM TIMESTAMP '2020-01-01 00:00:01.234567') AS g, date_part('QTR', DATE '2020-02-03') AS h, datepart('days', DATE '2020-02-03') AS i;
 SELECT extract(FOO FROM DATE '2020-02-03');
 SELECT extract(HOUR FROM DATE '2020-02-03') AS a;
--- differs: another class for a field that is no constant
 SELECT date_part(x, DATE '2020-01-01') FROM VALUES ('year') AS t(x);
 SELECT dayname(DATE '2020-02-03') AS a, monthname(DATE '2020-02-03') AS b, last_day(DATE '2020-02-03') AS c, next_day(DATE '2020-02-03', 'Fri') AS d, next_day(DATE '2020-02-03', 'TUESDAY') AS e;
 SELECT next_day(DATE '2020-02-03', 'xx');
@@ -66,7 +65,6 @@ SELECT window.start, window.end, count(*) AS n FROM VALUES (TIMESTAMP '2020-01-0
 SELECT session_window.start, session_window.end, count(*) AS n FROM VALUES (TIMESTAMP '2020-01-01 00:00:03'), (TIMESTAMP '2020-01-01 00:00:07'), (TIMESTAMP '2020-01-01 00:00:23') AS t(ts) GROUP BY session_window(ts, '10 seconds') ORDER BY 1;
 SELECT window_time(window) AS a, count(*) AS n FROM VALUES (TIMESTAMP '2020-01-01 00:00:03') AS t(ts) GROUP BY window(ts, '5 seconds');
 SELECT current_date() = current_date AS a, now() = current_timestamp AS b, current_timezone() AS c, typeof(localtimestamp()) AS d, curdate() = current_date AS e;
--- differs: tells no row
 SET TIME ZONE 'America/Los_Angeles';
 SELECT TIMESTAMP '2020-03-08 02:30:00' AS a, TIMESTAMP '2020-11-01 01:30:00' AS b, TIMESTAMP '2020-03-08 01:30:00' + INTERVAL '1' HOUR AS c, TIMESTAMP '2020-03-07 02:30:00' + INTERVAL '1' DAY AS d, TIMESTAMP '2020-03-07 02:30:00' + INTERVAL '24' HOUR AS e;
 SELECT TIMESTAMP '2020-10-31 01:30:00' + INTERVAL '1' MONTH AS a, TIMESTAMP '2020-11-01 00:30:00' + INTERVAL '90' MINUTE AS b, unix_timestamp(TIMESTAMP '2020-11-01 01:30:00') AS c, TIMESTAMP '2020-11-01 23:00:00' - TIMESTAMP '2020-11-01 00:00:00' AS d;
@@ -77,13 +75,10 @@ SELECT CAST(TIMESTAMP '2020-11-01 01:30:00' AS TIMESTAMP_NTZ) AS a, CAST(TIMESTA
 SELECT timestampdiff(DAY, TIMESTAMP '2020-03-07 12:00:00', TIMESTAMP '2020-03-08 12:00:00') AS a, timestampdiff(HOUR, TIMESTAMP '2020-03-07 12:00:00', TIMESTAMP '2020-03-08 12:00:00') AS b, timestampadd(DAY, 1, TIMESTAMP '2020-03-07 12:00:00') AS c, timestampadd(HOUR, 24, TIMESTAMP '2020-03-07 12:00:00') AS d;
 SELECT months_between(TIMESTAMP '2020-03-31 00:00:00', TIMESTAMP '2020-02-29 00:00:00') AS a, add_months(TIMESTAMP '2020-03-31 10:00:00', -1) AS b;
 SELECT window.start FROM VALUES (TIMESTAMP '2020-03-08 12:00:00') AS t(ts) GROUP BY window(ts, '1 day');
--- differs: tells no row
 SET TIME ZONE LOCAL;
 SET TIME ZONE 'Nowhere/City';
--- differs: tells no row
 SET TIME ZONE INTERVAL '5:30' HOUR TO MINUTE;
 SELECT TIMESTAMP '2020-01-01 00:00:00Z' AS a, current_timezone() AS b;
--- differs: tells no row
 SET TIME ZONE 'UTC';
 SET spark.sql.legacy.timeParserPolicy=CORRECTED;
 SELECT to_date('2020-2-3', 'yyyy-MM-dd');

@@ -69,7 +69,6 @@ select width_bucket(interval '0' day, null, interval '10' day, 3);
 select width_bucket('1', 0, 10, 3);
 select width_bucket(interval '0' day, interval '0' day, interval '10' day, 'x');
 select decode(1,1,2S), typeof(decode(1,1,2S)), typeof(decode(1,1,1.5)), typeof(decode(1,1,1f)), typeof(decode(1,1,2Y,2,3S)), typeof(decode(1,1,null)), typeof(decode(1,1,array(1))), typeof(decode(1,1,1,2,null));
--- differs: an interval beside a text that is left out
 select typeof(decode(1,1,2,2,2S)), typeof(decode(1, 1, 1.5, 2, 2)), typeof(decode(1,1,2,1d)), typeof(decode(1,1,date'2020-01-01')), typeof(decode('a','b',2,7)), typeof(decode(1,1,id)), typeof(decode(1,1,interval '1' day)) from range(1);
 select decode(id,1,cast(2 as int)), decode(id,1,i) from (select id, cast(id as int) i from range(1,2));
 select typeof(decode(id,1,i)), typeof(decode(id,1,i,i)), typeof(decode(id,1,f)), typeof(decode(id,1,s)), typeof(decode(i,1,3)) from (select id, cast(id as int) i, cast(id as float) f, cast(id as smallint) s from range(1,2));

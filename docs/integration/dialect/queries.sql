@@ -171,7 +171,6 @@ SELECT id FROM a WHERE s = 1;
 SELECT count(*) AS n FROM a WHERE 'true';
 SELECT id FROM a GROUP BY id HAVING s = 'x';
 SELECT monotonically_increasing_id() AS a, spark_partition_id() AS b, input_file_name() AS c, current_database() AS e, current_schema() AS f;
--- differs: random numbers are of another generator
 SELECT rand(0) BETWEEN 0 AND 1 AS a, rand(1) = rand(1) AS b, randn(0) IS NOT NULL AS c, rand(0) AS d, randn(1) AS e, uniform(0, 10, 3) AS f, random(5) AS g;
 -- differs: a few words are reserved
 SELECT SELECT;

@@ -41,7 +41,6 @@ CREATE TEMPORARY FUNCTION lookup(k INT) RETURNS STRING RETURN (SELECT s FROM VAL
 SELECT lookup(2) AS a, lookup(9) AS b;
 -- differs: bodies are checked when they are called
 CREATE TEMPORARY FUNCTION series(n INT) RETURNS TABLE (x BIGINT) RETURN SELECT id FROM range(n);
--- differs: bodies are checked when they are called
 SELECT * FROM series(3);
 -- differs: bodies are checked when they are called
 SELECT t.n, s.x FROM VALUES (1), (2) AS t(n), LATERAL series(t.n) AS s ORDER BY n, x;
@@ -49,7 +48,6 @@ DROP TEMPORARY FUNCTION twice;
 SELECT twice(1);
 DROP TEMPORARY FUNCTION twice;
 DROP TEMPORARY FUNCTION IF EXISTS twice;
--- differs: bodies are checked when they are called
 CREATE TEMPORARY FUNCTION bad(a INT) RETURNS INT RETURN nope;
 CREATE TEMPORARY FUNCTION bad(a INT, a INT) RETURNS INT RETURN 1;
 CREATE TEMPORARY VIEW v AS SELECT 1 AS a, 'x' AS b;
@@ -90,13 +88,10 @@ SET spark.sql.ansi.enabled=maybe;
 SHOW FUNCTIONS LIKE 'array_ap*';
 SHOW FUNCTIONS LIKE 'upper|lower';
 SHOW SYSTEM FUNCTIONS LIKE 'abs';
--- differs: bodies are checked when they are called
 SHOW USER FUNCTIONS;
 DESCRIBE FUNCTION nosuchfunction;
 USE default;
--- differs: any database may be used
 USE nosuch;
--- differs: any database may be used
 SHOW DATABASES;
 SHOW SCHEMAS LIKE 'def*';
 -- differs: the catalog is main
