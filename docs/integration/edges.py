@@ -1,7 +1,8 @@
 """Edge values through every function: calls of Spark's functions with their own
 examples' arguments, each in turn replaced by an edge value of any type, run on
 Spark and on `pipelines sql` in both ANSI modes. Types, names of columns, values
-and error classes must be equal; what differs on purpose is listed by rule.
+and error classes must be equal; what differs on purpose stands in
+edges-known.txt, one rule a line.
 
 usage: edges.py --bin BINARY [--values N] [--seed S] [--only REGEXP] [--show N]
                 [--keep FILE]
@@ -47,18 +48,6 @@ OUT = re.compile(
     r"|^(current|input_file|session_user|user$|version|now$|uuid|rand|uniform|shuffle|monotonically|spark_partition|curdate|localtimestamp|unix_timestamp|aes_encrypt)"
     r"|^(measure|python_worker_logs|collations|sql_keywords|raise_error|window|session_window|grouping|cube|rollup)")
 
-# Differences on purpose: (rule, pattern of the statement, pattern of the difference).
-RULES = [
-    ("collations other than UTF8_BINARY are refused", r"collat", r"FEATURE_NOT_AVAILABLE"),
-    ("TIME is refused", r"make_timestamp|to_time", r"UNSUPPORTED_TIME_TYPE|TYPE, ours with WRONG_NUM_ARGS"),
-    ("Spark 4.3 suggests nothing for a field out of bounds", r"make_(date|timestamp)", r"WITH_SUGGESTION, ours with DATETIME_FIELD_OUT_OF_BOUNDS.WITHOUT"),
-    ("a zone's local mean time is of another time-zone database", r"make_timestamp.*'CET'", r"Spark gives .*:13:15"),
-    ("an integer that Java lets overflow, and a field of the date beyond all years", r"2147483648|2147483647|99999999999999999999999999999999999999", r"\?|NUMERIC_VALUE_OUT_OF_RANGE|06:30|00:30"),
-    ("Spark reports an error of its own", r"", r"Spark fails with INTERNAL_ERROR"),
-    ("a constant NULL beside an argument that cannot be cast", r"\bnull\b|NULL", r"Spark gives \['NULL'\].*ours fails with CAST"),
-]
-
-
 def split_args(text):
     """The arguments of a call's text, or None when it is not closed."""
     out, depth, quote, start, i = [], 0, None, 0, 0
@@ -95,6 +84,11 @@ def calls(name, description):
             yield got[0]
 
 
+def asked(name, args):
+    """The statement of a call. Of a local relation Spark makes no job."""
+    return f"SELECT {name}({', '.join(args)}) FROM VALUES (1)"
+
+
 def statements(described, values, seed, only):
     """The statements, function by function."""
     every = [v for vs in EDGES.values() for v in vs]
@@ -105,10 +99,10 @@ def statements(described, values, seed, only):
         for args in calls(name, description):
             for at in range(len(args)):
                 for v in r.sample(every, min(values, len(every))):
-                    yield name, f"SELECT {name}({', '.join(args[:at] + [v] + args[at + 1:])})"
+                    yield name, asked(name, args[:at] + [v] + args[at + 1:])
             if len(args) > 1:
                 for _ in range(values // 2):
-                    yield name, f"SELECT {name}({', '.join(r.choice(every) for _ in args)})"
+                    yield name, asked(name, [r.choice(every) for _ in args])
 
 
 def on_spark(jobs):
@@ -136,11 +130,28 @@ def keeping(path):
 
 def describe(spark, binary):
     """(name, description) of the functions of Spark that are here as well."""
-    names = [r for r in spark([["names", ["SHOW SYSTEM FUNCTIONS"]]])[0][0]["rows"]]
-    here = set(next(dialect.ours(binary, "SHOW FUNCTIONS;\n"))["rows"])
-    names = [n for n in names if n in here]
+    names = list(next(dialect.ours(binary, "SHOW FUNCTIONS;\n"))["rows"])
     got = spark([["described", [f"DESCRIBE FUNCTION EXTENDED `{n}`" for n in names]]])[0]
-    return [(n, "\n".join(g["rows"])) for n, g in zip(names, got)]
+    return [(n, "\n".join(g["rows"])) for n, g in zip(names, got) if "rows" in g]
+
+
+class Rule:
+    """A line of edges-known.txt: pattern of the call, pattern of the difference, reason."""
+
+    def __init__(self, line):
+        call, why, self.reason = line.split("\t")
+        self.line, self.met = line, 0
+        self.call, self.why = re.compile(call), re.compile(why, re.S)
+
+    def covers(self, call, why):
+        met = bool(self.call.match(call) and self.why.search(why))
+        self.met += met
+        return met
+
+
+def rules():
+    with open(os.path.join(here, "edges-known.txt"), encoding="utf-8") as f:
+        return [Rule(line) for line in f.read().splitlines() if line and not line.startswith("#")]
 
 
 def main():
@@ -156,23 +167,17 @@ def main():
     spark = keeping(args.keep) if args.keep else on_spark
     binary = os.path.abspath(args.bin)
     made = list(dict.fromkeys(statements(describe(spark, binary), args.values, args.seed, args.only)))
-    failed, count, by_rule = 0, 0, collections.Counter()
-    for ansi in ("true", "false"):
-        head = [f"SET spark.sql.ansi.enabled={ansi}", f"SET spark.sql.session.timeZone={args.zone}"]
-        texts = head + [s for _, s in made]
-        want = spark([["edges", texts]])[0]
-        got = list(dialect.ours(binary, ";\n".join(texts) + ";\n"))
+    modes = ("true", "false")
+    texts = [[f"SET spark.sql.ansi.enabled={ansi}", f"SET spark.sql.session.timeZone={args.zone}"] + [s for _, s in made] for ansi in modes]
+    failed, known = 0, rules()
+    for ansi, asked_for, want in zip(modes, texts, spark([["edges ansi " + a, t] for a, t in zip(modes, texts)])):
+        got = list(dialect.ours(binary, ";\n".join(asked_for) + ";\n"))
         if len(got) != len(want):
             sys.exit(f"{len(want)} results of Spark, {len(got)} of ours")
         shown = collections.Counter()
         for (name, text), w, g in zip(made, want[2:], got[2:]):
-            count += 1
             why = dialect.difference([], g, w)
-            if not why:
-                continue
-            rule = next((r for r, s, d in RULES if re.search(s, text) and re.search(d, why)), None)
-            if rule:
-                by_rule[rule] += 1
+            if not why or any(r.covers(text.removeprefix("SELECT "), why) for r in known):
                 continue
             failed += 1
             shown[name] += 1
@@ -181,8 +186,14 @@ def main():
         for name, n in sorted(shown.items()):
             if n > args.show:
                 print(f"[ansi {ansi}] {name}: {n - args.show} more")
-    print(f"{count} calls, {failed} failed; on purpose: {dict(by_rule)}")
-    return failed > 0
+    idle = [] if args.only else [r for r in known if not r.met]
+    for r in idle:
+        print("a rule that meets nothing:", r.line)
+    for r in sorted(known, key=lambda r: -r.met):
+        if r.met:
+            print(f"{r.met:6} {r.reason}")
+    print(f"{len(modes) * len(made)} calls, {failed} failed, {sum(r.met for r in known)} by a rule, {len(idle)} rules that meet nothing")
+    return failed > 0 or len(idle) > 0
 
 
 if __name__ == "__main__":
