@@ -186,7 +186,8 @@ def main():
         for name, n in sorted(shown.items()):
             if n > args.show:
                 print(f"[ansi {ansi}] {name}: {n - args.show} more")
-    idle = [] if args.only else [r for r in known if not r.met]
+    standard = all(getattr(args, n) == p.get_default(n) for n in ("values", "seed", "only", "zone"))
+    idle = [r for r in known if not r.met] if standard else []
     for r in idle:
         print("a rule that meets nothing:", r.line)
     for r in sorted(known, key=lambda r: -r.met):

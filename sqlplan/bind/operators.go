@@ -56,7 +56,7 @@ func (b *Binder) logic(e *ast.Binary, l, r bound) (bound, bool) {
 		return bound{}, false
 	}
 	for _, x := range []bound{l, r} {
-		if k := x.typ().Kind; k != schema.Boolean && k != schema.Void && k != schema.String {
+		if k := x.typ().Kind; k != schema.Boolean && k != schema.Void && !(k == schema.String && b.session.ANSI) {
 			b.fail(e.Span, "DATATYPE_MISMATCH.BINARY_OP_DIFF_TYPES",
 				`Cannot resolve "%s" due to data type mismatch: the left and right operands of the binary operator have incompatible types ("%s" and "%s").`,
 				txt, l.typ().SQL(), r.typ().SQL())
@@ -88,6 +88,9 @@ func (b *Binder) not(r diag.Range, x bound, ok bool) (bound, bool) {
 		return bound{}, false
 	}
 	txt := "(NOT " + x.text + ")"
+	if x.typ().Kind == schema.String && !b.session.ANSI && !b.boolean(r, x, txt, "first") {
+		return bound{}, false
+	}
 	c, ok := b.condition(r, x, txt)
 	if !ok {
 		return bound{}, false

@@ -172,7 +172,7 @@ func (b *Binder) ifCall(e *ast.Call, name string, v *env) (bound, bool) {
 	}
 	txt := "(IF(" + xs[0].text + ", " + xs[1].text + ", " + xs[2].text + "))"
 	cond := xs[0]
-	if cond.typ().Kind == schema.Void || cond.typ().Kind == schema.String {
+	if cond.typ().Kind == schema.Void {
 		c, ok := b.condition(e.Span, cond, txt)
 		if !ok {
 			return bound{}, false

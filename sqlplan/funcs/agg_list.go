@@ -373,7 +373,7 @@ func buildListAgg(_ *Session, args []Arg, types []schema.Type) (*BoundAggregate,
 				if a.Type.Kind != schema.String && a.Type.Kind != schema.Binary {
 					return nil, errInputType(callText("listagg", args), 1, `("STRING" or "BINARY")`, a)
 				}
-				if types[0].Kind == schema.Binary && a.Type.Kind != schema.Binary {
+				if (types[0].Kind == schema.Binary) != (a.Type.Kind == schema.Binary) {
 					return nil, errDataDiffTypes("listagg", callText("listagg", args), args[:2])
 				}
 				delimiter = string(a.Const.Str(0))

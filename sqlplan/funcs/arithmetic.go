@@ -149,10 +149,10 @@ func promoteOperands(s *Session, op arithOp, call string, l, r Arg) (lt, rt sche
 		rt = stringOperand(s, op, lt)
 	}
 	if !lt.IsNumeric() || !rt.IsNumeric() {
-		if lt.Equal(rt) {
+		if untyped := l.Type.Kind == schema.Void || r.Type.Kind == schema.Void; lt.Equal(rt) && !untyped {
 			return lt, rt, errWrongType(call, wantNumeric, lt)
 		}
-		return lt, rt, errDiffTypes(call, lt, rt)
+		return lt, rt, errDiffTypes(call, l.Type, r.Type)
 	}
 	if lt.IsFloat() != rt.IsFloat() && lt.Kind != schema.Decimal && rt.Kind != schema.Decimal {
 		return lt, rt, nil
@@ -163,7 +163,7 @@ func promoteOperands(s *Session, op arithOp, call string, l, r Arg) (lt, rt sche
 // becomesOther says that a string beside the type becomes one of it, although
 // there is no arithmetic with it.
 func becomesOther(t schema.Type) bool {
-	return t.Kind == schema.Binary || t.Kind == schema.Boolean || isTemporal(t)
+	return t.Kind == schema.Binary || t.Kind == schema.Boolean || t.Kind == schema.Variant || isTemporal(t)
 }
 
 func stringOperand(s *Session, op arithOp, other schema.Type) schema.Type {

@@ -89,7 +89,11 @@ func errArrayElement(name, call string, array, elem schema.Type) *Error {
 }
 
 func errTooManyElements(name string, n int64) *Error {
-	return NewError("COLLECTION_SIZE_LIMIT_EXCEEDED.FUNCTION", "Can't create array with "+strconv.FormatInt(n, 10)+" elements which exceeding the array size limit "+
+	class := "COLLECTION_SIZE_LIMIT_EXCEEDED.PARAMETER"
+	if name == "array_insert" {
+		class = "COLLECTION_SIZE_LIMIT_EXCEEDED.FUNCTION"
+	}
+	return NewError(class, "Can't create array with "+strconv.FormatInt(n, 10)+" elements which exceeding the array size limit "+
 		strconv.Itoa(maxElements)+", the function `"+name+"` makes too many of them.", map[string]string{"numberOfElements": strconv.FormatInt(n, 10), "functionName": "`" + name + "`"})
 }
 

@@ -359,8 +359,12 @@ func castFromDecimal[A any](in slice[A], widen func(A) column.Int128, from, to s
 		})
 	case schema.Timestamp:
 		return checked(in, i64s, func(x A) (int64, *Error) {
-			v, ok := text.DecimalTruncate(scaleUp(widen(x), from.Scale, 6), max(from.Scale, 6), 6).Int64()
-			if !ok {
+			w, ok := widen(x), true
+			if from.Scale < 6 {
+				w, ok = text.DecimalRescale(w, from.Scale, 6)
+			}
+			v, fits := text.DecimalTruncate(w, max(from.Scale, 6), 6).Int64()
+			if !ok || !fits {
 				return 0, errCastOverflow(decimalLiteral(widen(x), from.Scale), from, to)
 			}
 			return v, nil
@@ -386,14 +390,6 @@ func widenScale(from, to schema.Type) Kernel {
 			out.I64[i] = x * m
 		}
 	}
-}
-
-func scaleUp(v column.Int128, from, to int) column.Int128 {
-	if from >= to {
-		return v
-	}
-	r, _ := text.DecimalRescale(v, from, to)
-	return r
 }
 
 func narrowTo[A any, B signedInt](f func(A) (int64, *Error)) func(A) (B, *Error) {

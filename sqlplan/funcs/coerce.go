@@ -252,7 +252,7 @@ func Implicit(s *Session, from, to schema.Type) bool {
 	case from.IsNested() || to.IsNested():
 		return implicitNested(s, from, to)
 	case from.Kind == schema.String:
-		return to.Kind != schema.CalendarInterval && to.Kind != schema.Variant
+		return to.Kind != schema.CalendarInterval && to.Kind != schema.Variant && (s.ANSI || to.Kind != schema.Boolean)
 	case to.Kind == schema.String:
 		return from.Kind != schema.CalendarInterval || s.ANSI
 	case from.IsNumeric() && to.IsNumeric():

@@ -42,6 +42,9 @@ func concatFunction(name string) *Function {
 		case arrays:
 			types := make([]schema.Type, len(args))
 			for i, a := range args {
+				if a.Type.Kind != schema.Array && !Implicit(s, a.Type, tString) {
+					return nil, errInputType(call, i, `("STRING" or "BINARY" or "ARRAY")`, a)
+				}
 				types[i] = a.Type
 			}
 			var ok bool

@@ -121,7 +121,7 @@ var datetimeFunctions = []*Function{
 	define("months_between", "datetime", "months_between(timestamp1, timestamp2[, roundOff])", "Months between timestamps.", signature{
 		params: []param{pZoned, pZoned, pBool}, min: 2, result: tDouble, kernel: monthsBetweenKernel,
 	}).example("SELECT months_between('1997-02-28 10:30:00', '1996-10-30')", "3.94959677"),
-	define("trunc", "datetime", "trunc(date, fmt)", "Date cut to its year, quarter, month or week.", signature{
+	unitless(1, define("trunc", "datetime", "trunc(date, fmt)", "Date cut to its year, quarter, month or week.", signature{
 		params: []param{pDate, pString}, result: tDate, mayNull: true,
 		kernel: func(c *Ctx, args []*vector, out *vector) {
 			d := operand(c, args, 0, i32s)
@@ -134,10 +134,10 @@ var datetimeFunctions = []*Function{
 				out.I32[i] = int32(truncDays(int64(d[i]), unit))
 			})
 		},
-	}).example("SELECT trunc('2019-08-04', 'week')", "2019-07-29"),
-	define("date_trunc", "datetime", "date_trunc(fmt, ts)", "Timestamp cut to a unit.", signature{
+	}).example("SELECT trunc('2019-08-04', 'week')", "2019-07-29")),
+	unitless(0, define("date_trunc", "datetime", "date_trunc(fmt, ts)", "Timestamp cut to a unit.", signature{
 		params: []param{pString, pTime}, result: tTime, mayNull: true, kernel: dateTruncKernel,
-	}).example("SELECT date_trunc('YEAR', '2015-03-05T09:32:05.359')", "2015-01-01 00:00:00"),
+	}).example("SELECT date_trunc('YEAR', '2015-03-05T09:32:05.359')", "2015-01-01 00:00:00")),
 	define("make_date", "datetime", "make_date(year, month, day)", "Date of its parts.", signature{
 		params: []param{pInt, pInt, pInt}, result: tDate, canFail: true, mayNull: true,
 		kernel: func(c *Ctx, args []*vector, out *vector) {
@@ -240,28 +240,52 @@ func weekdayOf(s string) int {
 }
 
 func monthsBetweenKernel(c *Ctx, args []*vector, out *vector) {
-	a, b := localMicros(c.Session, args[0]), localMicros(c.Session, args[1])
+	zone, a, b := c.Session.zone(), args[0], args[1]
 	c.live(out, func(i int) {
 		round := len(args) < 3 || args[2].Bool[args[2].Row(i)]
-		out.F64[i] = monthsBetween(a(i), b(i), round)
+		out.F64[i] = monthsBetween(zone, a.I64[a.Row(i)], b.I64[b.Row(i)], round)
 	})
 }
 
-func monthsBetween(a, b int64, round bool) float64 {
-	da, ta := text.SplitMicros(a)
-	db, tb := text.SplitMicros(b)
+// monthsBetween counts the part of a day as the time since its midnight, which
+// on days of a change of the clock is not what the clock says.
+func monthsBetween(zone *text.Zone, a, b int64, round bool) float64 {
+	da, _ := text.SplitMicros(zone.ToLocal(a))
+	db, _ := text.SplitMicros(zone.ToLocal(b))
 	ya, ma, dda := text.DateOf(da)
 	yb, mb, ddb := text.DateOf(db)
 	months := float64((ya-yb)*12 + ma - mb)
 	if dda == ddb || dda == text.DaysInMonth(ya, ma) && ddb == text.DaysInMonth(yb, mb) {
 		return months
 	}
+	ta, tb := a-zone.ToInstant(da*text.MicrosPerDay), b-zone.ToInstant(db*text.MicrosPerDay)
 	seconds := float64((dda-ddb)*86400) + float64(ta/text.MicrosPerSecond-tb/text.MicrosPerSecond)
 	r := months + seconds/(31*86400)
 	if round {
 		return roundFloat(r, 8, false)
 	}
 	return r
+}
+
+// unitless makes calls of trunc and date_trunc NULL whose constant unit, in
+// argument at, is none; the time is then not read.
+func unitless(at int, f *Function) *Function {
+	bind := f.Bind
+	f.Bind = func(s *Session, args []Arg) (*Bound, error) {
+		b, err := bind(s, args)
+		if err != nil || args[at].Const == nil {
+			return b, err
+		}
+		unit, err := castConst(s, args[at], tString)
+		if err != nil {
+			return nil, err
+		}
+		if unit.IsNull(0) || truncUnit(string(unit.Str(0))) == unitNone {
+			return allNull(b, args), nil
+		}
+		return b, nil
+	}
+	return f
 }
 
 // The units of trunc, date_trunc and timestampadd.
@@ -443,11 +467,45 @@ func intervalFields(t schema.Type, name string) (extractField, bool) {
 	return extractField{}, false
 }
 
+func errExtract(field string, a Arg) *Error {
+	return NewError("INVALID_EXTRACT_FIELD", "Cannot extract `"+field+"` from \""+a.Text+"\".",
+		map[string]string{"field": "`" + field + "`", "expr": `"` + a.Text + `"`})
+}
+
+// bindCalendarPart is date_part of an interval of months, days and time.
+func bindCalendarPart(args []Arg, name string) (*Bound, error) {
+	x, months := intervalFields(typ(schema.YearMonthInterval), name)
+	if !months {
+		var ok bool
+		if x, ok = intervalFields(typ(schema.DayTimeInterval), name); !ok {
+			return nil, errExtract(name, args[1])
+		}
+	}
+	days := x.result.Kind == schema.Int32
+	return &Bound{
+		Args: argTypes(args), Result: x.result, Nullable: args[1].Nullable,
+		Kernel: func(c *Ctx, args []*vector, out *vector) {
+			c.live(out, func(i int) {
+				v := spanAt(args[1], i)
+				switch {
+				case months:
+					setInt(out, i, x.f(v.months))
+				case days: // time beyond a day counts as days
+					setInt(out, i, v.days+x.f(v.micros))
+				default:
+					setInt(out, i, x.f(v.micros))
+				}
+			})
+		},
+		Print: func(a []string) string { return "date_part(" + joinTexts(a) + ")" },
+	}, nil
+}
+
 func bindDatePart(s *Session, args []Arg) (*Bound, error) {
 	if err := checkCount("date_part", 2, 2, len(args)); err != nil {
 		return nil, err
 	}
-	if args[0].Const == nil || args[0].Type.Kind != schema.String && !args[0].Const.IsNull(0) {
+	if k := args[0].Type.Kind; args[0].Const == nil || k != schema.String && k != schema.Void {
 		return nil, errNotConstant("date_part", "field", tString)
 	}
 	t := args[1].Type
@@ -462,6 +520,8 @@ func bindDatePart(s *Session, args []Arg) (*Bound, error) {
 	var x extractField
 	known := false
 	switch {
+	case t.Kind == schema.CalendarInterval:
+		return bindCalendarPart(args, name)
 	case t.Kind == schema.YearMonthInterval || t.Kind == schema.DayTimeInterval:
 		x, known = intervalFields(t, name)
 	default:
@@ -474,8 +534,7 @@ func bindDatePart(s *Session, args []Arg) (*Bound, error) {
 		}
 	}
 	if !known {
-		return nil, NewError("INVALID_EXTRACT_FIELD", "Cannot extract `"+name+"` from \""+args[1].Text+"\".",
-			map[string]string{"field": "`" + name + "`", "expr": `"` + args[1].Text + `"`})
+		return nil, errExtract(name, args[1])
 	}
 	return &Bound{
 		Args: []schema.Type{args[0].Type, t}, Result: x.result, Nullable: args[1].Nullable,

@@ -55,6 +55,9 @@ func errParse(function, input string) *Error {
 		"` to tolerate invalid input string and return NULL instead.", map[string]string{"func": "`" + function + "`", "message": "Text '" + input + "' could not be parsed"})
 }
 
+// standardPattern is what is taken where none is given.
+var standardPattern = []byte("yyyy-MM-dd HH:mm:ss")
+
 var datetimeTextFunctions = []*Function{
 	parseFunction("to_timestamp", tTime, "try_to_timestamp", false).example("SELECT to_timestamp('2016-12-31', 'yyyy-MM-dd')", "2016-12-31 00:00:00"),
 	parseFunction("try_to_timestamp", tTime, "", true).example("SELECT try_to_timestamp('foo')", "NULL"),
@@ -84,11 +87,12 @@ var datetimeTextFunctions = []*Function{
 		kernel: func(c *Ctx, args []*vector, out *vector) {
 			zone := c.Session.zone()
 			c.appendRows(out, func(i int, b []byte) []byte {
-				m := saturatingMul(args[0].I64[args[0].Row(i)], text.MicrosPerSecond)
-				if len(args) == 1 {
-					return text.AppendTimestamp(b, m, zone)
+				m := args[0].I64[args[0].Row(i)] * text.MicrosPerSecond // wraps around
+				pattern := standardPattern
+				if len(args) == 2 {
+					pattern = args[1].Str(i)
 				}
-				p, err := c.pattern(args[1].Str(i), false)
+				p, err := c.pattern(pattern, false)
 				if err != nil {
 					c.Fail(out, i, err)
 					return b
@@ -123,6 +127,10 @@ func epochFunction(name, doc string, unit int64) *Function {
 			return nil, errInputType(callText(name, args), 0, `"NUMERIC"`, args[0])
 		}
 		b := &Bound{Args: []schema.Type{t}, Result: tTime, Nullable: args[0].Nullable, CanFail: true}
+		if t.IsFloat() {
+			b.Args[0], b.Nullable, b.CanFail, b.Kernel = tDouble, true, false, secondsOfFloat
+			return b, nil
+		}
 		if !t.IsInteger() {
 			b.Kernel = castStrict(s, t, tTime, CastANSI)
 			return b, nil
@@ -139,6 +147,19 @@ func epochFunction(name, doc string, unit int64) *Function {
 			})
 		}
 		return b, nil
+	})
+}
+
+// secondsOfFloat is timestamp_seconds of a DOUBLE: what is no number or beyond
+// them is NULL.
+func secondsOfFloat(c *Ctx, args []*vector, out *vector) {
+	x := operand(c, args, 0, f64s)
+	c.live(out, func(i int) {
+		if x[i]-x[i] != 0 {
+			out.SetNull(i)
+			return
+		}
+		out.I64[i] = javaInt(x[i]*float64(text.MicrosPerSecond), schema.Int64)
 	})
 }
 
@@ -175,6 +196,10 @@ func parseFunction(name string, t schema.Type, try string, isTry bool) *Function
 			b.Kernel = parseKernel(s, t, try, mode)
 			return b, nil
 		}
+		if isTemporal(from) && len(args) == 2 {
+			b.Args, b.CanFail, b.Kernel = []schema.Type{from, tString}, false, timeKernel(s, t)
+			return b, nil
+		}
 		if cast = castKernel(s, from, t, mode); cast == nil {
 			return nil, errInputType(callText(name, args), 0, `("STRING" or "DATE" or "TIMESTAMP" or "TIMESTAMP WITHOUT TIME ZONE")`, args[0])
 		}
@@ -201,6 +226,27 @@ func parseFunction(name string, t schema.Type, try string, isTry bool) *Function
 		}
 		return b, nil
 	})
+}
+
+// timeKernel takes a date or time for text read by a pattern: the number that
+// it is becomes the other kind of time as it stands, other than in a cast.
+func timeKernel(s *Session, t schema.Type) Kernel {
+	zone := s.zone()
+	return func(c *Ctx, args []*vector, out *vector) {
+		v := args[0]
+		c.live(out, func(i int) {
+			m := intAt(v, i)
+			if v.Type.Kind == schema.Date {
+				m = zone.ToInstant(m * text.MicrosPerDay)
+			}
+			if t.Kind == schema.Date {
+				days, _ := text.SplitMicros(zone.ToLocal(m))
+				out.I32[i] = int32(days)
+				return
+			}
+			out.I64[i] = m
+		})
+	}
 }
 
 func parseKernel(s *Session, t schema.Type, try string, mode CastMode) Kernel {
@@ -269,7 +315,6 @@ func unixFunction(name string, least int) *Function {
 
 func unixKernel(s *Session, t schema.Type) Kernel {
 	zone := s.zone()
-	standard := []byte("yyyy-MM-dd HH:mm:ss")
 	return func(c *Ctx, args []*vector, out *vector) {
 		v := args[0]
 		c.live(out, func(i int) {
@@ -280,7 +325,7 @@ func unixKernel(s *Session, t schema.Type) Kernel {
 			case schema.Timestamp, schema.TimestampNTZ: // Spark divides toward zero here
 				out.I64[i] = v.I64[r] / text.MicrosPerSecond
 			default:
-				pattern := standard
+				pattern := standardPattern
 				if len(args) == 2 {
 					pattern = args[1].Str(i)
 				}

@@ -92,8 +92,12 @@ func validBase64(s []byte) bool {
 }
 
 func toBinary(name string, try bool) *Function {
+	format := pString
+	if !try { // check says what is wrong
+		format = pAny
+	}
 	return define(name, "string", name+"(str[, fmt])", "Bytes of a text in a format: hex (default), utf-8 or base64.", signature{
-		params: []param{pString, pString}, min: 1, result: tBinary, canFail: true, try: try,
+		params: []param{pString, format}, min: 1, result: tBinary, canFail: true, try: try,
 		check: func(_ *Session, call string, args []Arg) error {
 			if len(args) < 2 {
 				return nil
@@ -104,7 +108,10 @@ func toBinary(name string, try bool) *Function {
 			if try || args[1].Const.IsNull(0) {
 				return nil
 			}
-			f, _ := constString(args[1])
+			f, ok := constString(args[1])
+			if !ok {
+				f = args[1].Text
+			}
 			switch strings.ToLower(f) {
 			case "hex", "utf8", "utf-8", "base64":
 				return nil

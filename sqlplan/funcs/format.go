@@ -310,7 +310,7 @@ func bindFormatNumber(s *Session, args []Arg) (*Bound, error) {
 		return nil, err
 	}
 	t, ok := pNumeric.take(s, args[0].Type)
-	if !ok {
+	if !ok || args[0].Type.Kind == schema.String { // a text is no number here
 		return nil, errInputType(callText("format_number", args), 0, pNumeric.want, args[0])
 	}
 	ft := tInt
@@ -323,11 +323,11 @@ func bindFormatNumber(s *Session, args []Arg) (*Bound, error) {
 		Args: []schema.Type{t, ft}, Result: tString, Nullable: true, CanFail: true,
 		Kernel: func(c *Ctx, args []*vector, out *vector) {
 			c.appendRows(out, func(i int, b []byte) []byte {
-				p := numberPattern{group: 3}
+				p := numberPattern{group: 3, negative: "-"}
 				lo, hi := 0, 0
 				if ft.Kind == schema.String {
-					if p = readNumberPattern(string(args[1].Str(i))); p.beyond() {
-						c.Fail(out, i, NewError("FEATURE_NOT_AVAILABLE", "format_number does not read the pattern '"+string(args[1].Str(i))+"': percent, exponents, quotes, a pattern of negative numbers and digits apart are not supported.", nil))
+					if p = readNumberPattern(string(args[1].Str(i))); p.bad {
+						c.Fail(out, i, NewError("FEATURE_NOT_AVAILABLE", "format_number does not read the pattern '"+string(args[1].Str(i))+"': exponents, currencies, digits apart and open quotes are not supported.", nil))
 						return b
 					}
 					lo, hi = p.lo, p.hi
@@ -341,36 +341,42 @@ func bindFormatNumber(s *Session, args []Arg) (*Bound, error) {
 					c.Fail(out, i, errTextSize(int64(hi)))
 					return b
 				}
-				return p.wrap(b, formatNumber(args[0], args[0].Row(i), lo, hi))
+				return p.wrap(b, formatNumber(args[0], args[0].Row(i), lo, hi, p.shift))
 			})
 		},
 	}, nil
 }
 
 // numberPattern is a DecimalFormat pattern of digits: the least and most
-// decimals, the least whole digits, the size of a group (0: none) and the
-// text around.
+// decimals, the least whole digits, the size of a group (0: none), the power of
+// ten that the number is multiplied with, and the text around it, for negative
+// numbers too.
 type numberPattern struct {
-	lo, hi, whole, group int
-	prefix, suffix       string
+	lo, hi, whole, group, shift int
+	prefix, suffix              string
+	negative, behind            string
+	bad                         bool // what is not read
 }
 
 func readNumberPattern(s string) numberPattern {
-	var p numberPattern
 	if s == "" {
-		p.group = 3
-		return p
+		return numberPattern{group: 3, negative: "-"}
 	}
-	from := strings.IndexAny(s, "#0,.")
-	if from < 0 {
-		p.prefix = s
-		return p
+	var p numberPattern
+	rest := p.affix(s, &p.prefix)
+	digits := rest[:len(rest)-len(strings.TrimLeft(rest, "#0,."))]
+	rest = p.affix(rest[len(digits):], &p.suffix)
+	p.negative, p.behind = "-"+p.prefix, p.suffix
+	if strings.HasPrefix(rest, ";") {
+		n := numberPattern{}
+		rest = n.affix(rest[1:], &n.prefix)
+		rest = n.affix(strings.TrimLeft(rest, "#0,."), &n.suffix)
+		if n.prefix != p.prefix || n.suffix != p.suffix {
+			p.negative, p.behind = n.prefix, n.suffix
+		}
+		p.bad = p.bad || n.bad
 	}
-	digits := s[from:]
-	if n := strings.IndexFunc(digits, func(r rune) bool { return !strings.ContainsRune("#0,.", r) }); n >= 0 {
-		digits, p.suffix = digits[:n], digits[n:]
-	}
-	p.prefix = s[:from]
+	p.bad = p.bad || rest != "" || strings.HasPrefix(p.suffix, "E") && digits != ""
 	whole, frac, _ := strings.Cut(digits, ".")
 	p.lo, p.hi, p.whole = strings.Count(frac, "0"), strings.Count(frac, "0")+strings.Count(frac, "#"), strings.Count(whole, "0")
 	if comma := strings.LastIndexByte(whole, ','); comma >= 0 {
@@ -379,10 +385,31 @@ func readNumberPattern(s string) numberPattern {
 	return p
 }
 
-// beyond is whether the text around the digits means more than itself.
-func (p numberPattern) beyond() bool {
-	const marks = "%‰¤';"
-	return strings.ContainsAny(p.prefix, marks) || strings.ContainsAny(p.suffix, marks+"#0,.") || strings.HasPrefix(p.suffix, "E")
+// affix reads the text around the digits, in which quotes take away the
+// meaning of marks, and returns what follows.
+func (p *numberPattern) affix(s string, out *string) string {
+	quoted := false
+	for i, r := range s {
+		switch {
+		case r == '\'' && strings.HasPrefix(s[i+1:], "'"): // of two quotes the second is the text
+		case r == '\'' && i > 0 && s[i-1] == '\'' && !quoted:
+			*out += "'"
+		case r == '\'':
+			quoted = !quoted
+		case quoted:
+			*out += string(r)
+		case strings.ContainsRune("#0,.;", r):
+			return s[i:]
+		case r == '%' || r == '‰':
+			p.shift = map[rune]int{'%': 2, '‰': 3}[r]
+			*out += string(r)
+		default:
+			p.bad = p.bad || r == '¤'
+			*out += string(r)
+		}
+	}
+	p.bad = p.bad || quoted
+	return ""
 }
 
 // wrap appends a number's text with its leading zeros, groups and the text
@@ -391,14 +418,15 @@ func (p numberPattern) wrap(b []byte, s string) []byte {
 	if s == "NaN" {
 		return append(b, s...)
 	}
+	prefix, suffix := p.prefix, p.suffix
 	if strings.HasPrefix(s, "-") {
-		b, s = append(b, '-'), s[1:]
+		prefix, suffix, s = p.negative, p.behind, s[1:]
 	}
 	whole, frac, found := strings.Cut(s, ".")
 	if n := p.whole - len(whole); n > 0 {
 		whole = strings.Repeat("0", n) + whole
 	}
-	b = append(b, p.prefix...)
+	b = append(b, prefix...)
 	for i := range len(whole) {
 		if left := len(whole) - i; i > 0 && p.group > 0 && left%p.group == 0 {
 			b = append(b, ',')
@@ -408,16 +436,19 @@ func (p numberPattern) wrap(b []byte, s string) []byte {
 	if found {
 		b = append(append(b, '.'), frac...)
 	}
-	return append(b, p.suffix...)
+	return append(b, suffix...)
 }
 
-func formatNumber(v *vector, r, lo, hi int) string {
+// formatNumber is the number times ten to the power of shift with hi decimals,
+// of which zeros behind the first lo are left out.
+func formatNumber(v *vector, r, lo, hi, shift int) string {
 	s := ""
 	switch {
 	case v.Type.Kind == schema.Decimal:
-		d := text.DecimalRoundHalfEven(decimalAt(v, r), v.Type.Scale, hi)
-		scale := min(hi, v.Type.Scale)
-		s = string(text.AppendDecimal(nil, d, scale))
+		d := text.DecimalRoundHalfEven(decimalAt(v, r), v.Type.Scale, hi+shift)
+		scale := min(hi, v.Type.Scale-shift)
+		s = string(text.AppendDecimal(nil, d, max(scale, 0))) + strings.Repeat("0", max(-scale, 0))
+		scale = max(scale, 0)
 		if scale < hi {
 			if scale == 0 {
 				s += "."
@@ -425,13 +456,13 @@ func formatNumber(v *vector, r, lo, hi int) string {
 			s += strings.Repeat("0", hi-scale)
 		}
 	case v.Type.IsFloat():
-		x := anyNumber(v, r)
+		x := anyNumber(v, r) * float64(floatPow10[shift])
 		if x != x {
 			return "NaN"
 		}
 		s = strconv.FormatFloat(roundFloat(x, hi, true), 'f', hi, 64)
 	default:
-		if s = strconv.FormatInt(intAt(v, r), 10); hi > 0 {
+		if s = strconv.FormatInt(intAt(v, r), 10) + strings.Repeat("0", shift); hi > 0 {
 			s += "." + strings.Repeat("0", hi)
 		}
 	}
@@ -487,7 +518,7 @@ func goesOn(rest string) bool {
 // isWordRune: what lies beyond the first plane is two characters to Java, and
 // a word does not begin with one of them.
 func isWordRune(r rune) bool {
-	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r >= 0x80 && r <= 0xffff || r == '\'' || r == '_'
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r >= 0x80 && r <= 0xffff && r != utf8.RuneError || r == '\'' || r == '_'
 }
 
 // insideNumber is whether digits stand on both sides of a byte.

@@ -127,10 +127,13 @@ func bindStack(s *Session, args []Arg) (*BoundGenerator, error) {
 		return nil, err
 	}
 	call := callText("stack", args)
-	n, ok := constInt(args[0])
-	if !ok {
-		return nil, errNotFoldable(call, "n", tInt, args[0])
+	switch a := args[0]; {
+	case a.Type.Kind != schema.Int32:
+		return nil, errInputType(call, 0, quoteType(tInt), a)
+	case a.Const == nil:
+		return nil, errNotFoldable(call, "n", tInt, a)
 	}
+	n, _ := constInt(args[0]) // none of a NULL
 	if n < 1 {
 		return nil, errValueRange(call, "n", "(0, 2147483647]", intLiteral(n, tInt))
 	}

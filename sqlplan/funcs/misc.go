@@ -69,7 +69,7 @@ func errRaised(message string) *Error {
 // assertTrue is assert_true(expr[, message]): the message names the condition.
 func assertTrue() *Function {
 	f := define("assert_true", "misc", "assert_true(expr[, message])", "Fails unless the condition is true.", signature{
-		params: []param{pBool, pString}, min: 1, result: tVoid, nulls: NullAware, canFail: true,
+		params: []param{pOnlyBool, pString}, min: 1, result: tVoid, nulls: NullAware, canFail: true,
 	}).volatility(Volatile).example("SELECT assert_true(0 < 1)", "NULL")
 	bind := f.Bind
 	f.Bind = func(s *Session, args []Arg) (*Bound, error) {

@@ -98,8 +98,11 @@ func compileNumberFormat(format string) (*numberFormat, *Error) {
 	case "PR":
 		f.brackets = true
 	default:
-		if f.whole() == 0 && f.fraction <= 0 {
+		switch { // what is missing in or twice in all of the format comes first
+		case !strings.ContainsAny(s, "09"):
 			return bad("WRONG_NUM_DIGIT", "The format string requires at least one number digit.")
+		case strings.Count(s, ".")+strings.Count(s, "D") > 1:
+			return bad("WRONG_NUM_TOKEN", "The format contains more than one decimal point.")
 		}
 		return bad("UNEXPECTED_TOKEN", "Found the unexpected '"+rest+"' in the format string.")
 	}
@@ -286,16 +289,31 @@ var numberFormatFunctions = []*Function{
 }
 
 // formatArg reads the constant format of a call.
-func formatArg(name string, args []Arg) (*numberFormat, error) {
-	format, ok := constString(args[1])
-	if !ok {
-		return nil, errNotFoldable(callText(name, args), "format", tString, args[1])
+// formatArg compiles the constant format; it is nil when that is NULL.
+func formatArg(s *Session, name string, args []Arg) (*numberFormat, error) {
+	a := args[1]
+	if !Implicit(s, a.Type, tString) {
+		return nil, errInputType(callText(name, args), 1, pString.want, a)
 	}
-	f, err := compileNumberFormat(format)
-	if err != nil {
+	if a.Const == nil {
+		return nil, errNotFoldable(callText(name, args), "format", tString, a)
+	}
+	format, err := castConst(s, a, tString)
+	if err != nil || format.IsNull(0) {
 		return nil, err
 	}
+	f, bad := compileNumberFormat(string(format.Str(0)))
+	if bad != nil {
+		return nil, bad
+	}
 	return f, nil
+}
+
+// allNull is a call without any value.
+func allNull(b *Bound, args []Arg) *Bound {
+	b.Args, b.Nullable, b.Nulls, b.CanFail = argTypes(args), true, NullAware, false
+	b.Kernel = func(c *Ctx, _ []*vector, out *vector) { c.Each(out.SetNull) }
+	return b
 }
 
 func toNumber(name string, try bool) *Function {
@@ -306,9 +324,12 @@ func toNumber(name string, try bool) *Function {
 		if !Implicit(s, args[0].Type, tString) {
 			return nil, errInputType(callText(name, args), 0, pString.want, args[0])
 		}
-		f, err := formatArg(name, args)
+		f, err := formatArg(s, name, args)
 		if err != nil {
 			return nil, err
+		}
+		if f == nil {
+			return allNull(&Bound{Result: schema.DecimalOf(10, 0)}, args), nil
 		}
 		b := &Bound{Args: []schema.Type{tString, tString}, Result: f.result(), Nullable: args[0].Nullable || try, CanFail: !try}
 		b.Kernel = func(c *Ctx, args []*vector, out *vector) {
@@ -346,13 +367,12 @@ func toChar(name string) *Function {
 		if !t.IsNumeric() && t.Kind != schema.Void && t.Kind != schema.String {
 			return nil, errInputType(callText(name, args), 0, pNumeric.want, args[0])
 		}
-		if args[1].Const != nil && args[1].Const.IsNull(0) && args[1].Type.Kind == schema.Void {
-			b.Nulls, b.Nullable, b.Kernel = NullAware, true, func(c *Ctx, _ []*vector, out *vector) { c.Each(out.SetNull) }
-			return b, nil
-		}
-		f, err := formatArg(name, args)
+		f, err := formatArg(s, name, args)
 		if err != nil {
 			return nil, err
+		}
+		if f == nil {
+			return allNull(b, args), nil
 		}
 		dec := decimalForArg(args[0])
 		if dec.Kind != schema.Decimal {

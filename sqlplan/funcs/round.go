@@ -11,7 +11,7 @@ import (
 )
 
 // roundScale reads the constant second argument of round, ceil and floor.
-func roundScale(name string, args []Arg) (int, error) {
+func roundScale(s *Session, name string, args []Arg) (int, error) {
 	if len(args) < 2 {
 		return 0, nil
 	}
@@ -22,24 +22,14 @@ func roundScale(name string, args []Arg) (int, error) {
 	if a.Const.IsNull(0) {
 		return 0, nil
 	}
-	if a.Type.Kind == schema.String {
-		v, ok := text.ParseInt(a.Const.Str(0), 32)
-		if !ok {
-			return 0, errCastInput(quoteSQL(string(a.Const.Str(0))), tString, tInt)
-		}
-		return int(v), nil
-	}
-	switch {
-	case a.Type.IsInteger():
-		return int(intAt(a.Const, 0)), nil
-	case !a.Type.IsNumeric():
+	if a.Type.Kind != schema.String && !a.Type.IsNumeric() {
 		return 0, errInputType(callText(name, args), 1, `"INT"`, a)
 	}
-	d := math.Trunc(anyNumber(a.Const, 0))
-	if !(math.Abs(d) <= math.MaxInt32) {
-		return 0, errCastOverflow(a.Text, a.Type, tInt)
+	v, err := castConst(s, a, tInt)
+	if err != nil || v.IsNull(0) {
+		return 0, err
 	}
-	return int(d), nil
+	return int(v.I32[0]), nil
 }
 
 // roundFunction is round (half up) or bround (half even).
@@ -52,7 +42,7 @@ func roundFunction(name string, even bool) *Function {
 		if !ok {
 			return nil, errInputType(callText(name, args), 0, pNumeric.want, args[0])
 		}
-		d, err := roundScale(name, args)
+		d, err := roundScale(s, name, args)
 		if err != nil {
 			return nil, err
 		}
@@ -229,14 +219,14 @@ func ceilFunction(name string, up bool) *Function {
 		if err := checkCount(name, 1, 2, len(args)); err != nil {
 			return nil, err
 		}
+		if len(args) == 2 && (args[1].Const == nil || args[1].Const.IsNull(0) || args[1].Type.Kind != schema.Int32) {
+			return nil, errNotConstant(name, "scale", tInt)
+		}
 		t, ok := pNumeric.take(s, args[0].Type)
 		if !ok {
 			return nil, errInputType(callText(name, args), 0, pNumeric.want, args[0])
 		}
-		if len(args) == 2 && (args[1].Const == nil || args[1].Const.IsNull(0) || args[1].Type.Kind != schema.Int32) {
-			return nil, errNotConstant(name, "scale", tInt)
-		}
-		d, err := roundScale(name, args)
+		d, err := roundScale(s, name, args)
 		if err != nil {
 			return nil, err
 		}

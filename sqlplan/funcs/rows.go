@@ -179,6 +179,34 @@ func constString(a Arg) (string, bool) {
 	return string(a.Const.Str(0)), true
 }
 
+// castConst is a constant argument as a value of another type, under the
+// session's mode; nil where there is no such cast.
+func castConst(s *Session, a Arg, to schema.Type) (*vector, error) {
+	if a.Type.Equal(to) {
+		return a.Const, nil
+	}
+	out := column.New(to)
+	if a.Const.IsNull(0) {
+		out.AppendNull()
+		return out, nil
+	}
+	mode := CastLegacy
+	if s.ANSI {
+		mode = CastANSI
+	}
+	k := castKernel(s, a.Type, to, mode)
+	if k == nil {
+		return nil, nil
+	}
+	one := column.New(a.Type)
+	column.AppendRow(one, a.Const, 0)
+	castChild(&Ctx{Pool: column.NewPool(), Session: s}, k, one, out)
+	if err := out.Errs.At(0); err != nil {
+		return nil, asError(err)
+	}
+	return out, nil
+}
+
 // constInt returns the value of a constant integer argument.
 func constInt(a Arg) (int64, bool) {
 	if a.Const == nil || a.Const.IsNull(0) || !a.Type.IsInteger() {

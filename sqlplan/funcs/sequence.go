@@ -21,14 +21,14 @@ func bindSequence(s *Session, args []Arg) (*Bound, error) {
 	for _, a := range args {
 		b.Nullable = b.Nullable || a.Nullable
 	}
-	t, ok := widerType(s, args[0].Type, args[1].Type)
+	t, ok := CommonType(s, args[0].Type, args[1].Type)
 	switch {
 	case ok && (t.IsInteger() || t.Kind == schema.Void):
 		if t.Kind == schema.Void {
 			t = tInt
 		}
 		if len(args) == 3 {
-			t, ok = widerType(s, t, args[2].Type)
+			t, ok = CommonType(s, t, args[2].Type)
 		}
 		if ok && t.IsInteger() {
 			b.Args, b.Result, b.Kernel = repeatType(t, len(args)), schema.ArrayOf(t, false), sequenceInts

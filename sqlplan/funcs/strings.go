@@ -220,11 +220,19 @@ var stringFunctions = []*Function{
 		params: []param{pText, pText, pInt, pInt}, min: 3, infer: firstType, kernel: overlayKernel,
 	}).example("SELECT overlay('Spark SQL', '_', 6)", "Spark_SQL"),
 	define("levenshtein", "string", "levenshtein(str1, str2[, threshold])", "Number of edits that turn one string into the other; -1 above the threshold.", signature{
-		params: []param{pString, pString, pInt}, min: 2, result: tInt,
+		params: []param{pString, pString, pInt}, min: 2, result: tInt, nulls: NullAware,
 		kernel: func(c *Ctx, args []*vector, out *vector) {
+			c.nullWhere(out, args[0])
+			c.nullWhere(out, args[1])
 			c.live(out, func(i int) {
-				d := levenshtein([]rune(string(args[0].Str(i))), []rune(string(args[1].Str(i))))
-				if len(args) == 3 && d > args[2].I32[args[2].Row(i)] {
+				d, most := levenshtein([]rune(string(args[0].Str(i))), []rune(string(args[1].Str(i)))), int32(math.MaxInt32)
+				if len(args) == 3 {
+					most = 0 // of a NULL
+					if !args[2].IsNull(i) {
+						most = args[2].I32[args[2].Row(i)]
+					}
+				}
+				if d > most {
 					d = -1
 				}
 				out.I32[i] = d

@@ -37,12 +37,15 @@ func bindTimeArithmetic(s *Session, op arithOp, l, r Arg) (*Bound, error) {
 	}
 	switch {
 	case op.name == "*" && isInterval(rt) && !isInterval(lt):
+		if !scales(lt) {
+			return nil, errInputType(t.text, 0, pNumeric.want, l)
+		}
 		return swapArgs(bindIntervalScale(op, b, r, l)), nil
 	case op.name == "/" && lt.Kind == schema.Void && isInterval(rt):
 		return nil, errDiffTypes(t.text, lt, rt)
 	case (op.name == "*" || op.name == "/") && isInterval(lt):
-		if !rt.IsNumeric() && rt.Kind != schema.String && rt.Kind != schema.Void {
-			return nil, errDiffTypes(t.text, lt, rt)
+		if !scales(rt) {
+			return nil, errInputType(t.text, 1, pNumeric.want, r)
 		}
 		return bindIntervalScale(op, b, l, r), nil
 	case op.name == "div" && isInterval(lt) && lt.Kind == rt.Kind:
@@ -67,6 +70,11 @@ func bindTimeArithmetic(s *Session, op arithOp, l, r Arg) (*Bound, error) {
 		return bindTimeDifference(t, b)
 	}
 	return nil, nil
+}
+
+// scales is whether an interval can be multiplied by values of the type.
+func scales(t schema.Type) bool {
+	return t.IsNumeric() || t.Kind == schema.String || t.Kind == schema.Void
 }
 
 // bindTimePlusNull is the unknown time that is an unknown interval away.

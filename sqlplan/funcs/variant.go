@@ -149,12 +149,6 @@ func bindVariantGet(s *Session, name string, args []Arg, try bool) (*Bound, erro
 		return nil, err
 	}
 	call := callText(name, args)
-	if k := args[0].Type.Kind; k != schema.Variant && k != schema.Void {
-		return nil, errInputType(call, 0, `"VARIANT"`, args[0])
-	}
-	if k := args[1].Type.Kind; k != schema.String && k != schema.Void {
-		return nil, errInputType(call, 1, `"STRING"`, args[1])
-	}
 	to := tVariant
 	if len(args) > 2 {
 		ddl, ok := constString(args[2])
@@ -166,6 +160,12 @@ func bindVariantGet(s *Session, name string, args []Arg, try bool) (*Bound, erro
 			return nil, err
 		}
 		to = nullable(to)
+	}
+	if k := args[0].Type.Kind; k != schema.Variant && k != schema.Void {
+		return nil, errInputType(call, 0, `"VARIANT"`, args[0])
+	}
+	if k := args[1].Type.Kind; k != schema.String && k != schema.Void {
+		return nil, errInputType(call, 1, `"STRING"`, args[1])
 	}
 	if !fromVariant(to) {
 		return nil, errMismatch("CAST_WITHOUT_SUGGESTION", call, "cannot cast \"VARIANT\" to "+quoteType(to)+".",
