@@ -98,18 +98,24 @@ func compileNumberFormat(format string) (*numberFormat, *Error) {
 	case "PR":
 		f.brackets = true
 	default:
-		switch { // what is missing in or twice in all of the format comes first
-		case !strings.ContainsAny(s, "09"):
-			return bad("WRONG_NUM_DIGIT", "The format string requires at least one number digit.")
-		case strings.Count(s, ".")+strings.Count(s, "D") > 1:
-			return bad("WRONG_NUM_TOKEN", "The format contains more than one decimal point.")
-		}
-		return bad("UNEXPECTED_TOKEN", "Found the unexpected '"+rest+"' in the format string.")
+		return nil, unexpected(format, s, rest)
 	}
 	if f.whole() == 0 && f.fraction <= 0 {
 		return bad("WRONG_NUM_DIGIT", "The format string requires at least one number digit.")
 	}
 	return f, nil
+}
+
+// unexpected is why a format with a rest is none: what is missing or twice in
+// all of it comes first.
+func unexpected(format, s, rest string) *Error {
+	switch {
+	case !strings.ContainsAny(s, "09"):
+		return errNumberFormat("WRONG_NUM_DIGIT", format, "The format string requires at least one number digit.")
+	case strings.Count(s, ".")+strings.Count(s, "D") > 1:
+		return errNumberFormat("WRONG_NUM_TOKEN", format, "The format contains more than one decimal point.")
+	}
+	return errNumberFormat("UNEXPECTED_TOKEN", format, "Found the unexpected '"+rest+"' in the format string.")
 }
 
 // prefix reads the signs in front of the digits.
