@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"pipelines/runtime/budget"
 	"pipelines/runtime/checkpoint"
 	"pipelines/runtime/connector"
 	"pipelines/tables/column"
@@ -19,8 +21,8 @@ import (
 // planned and its rows go through the operators. Nothing of the next one is
 // durable before: its intent is written, and the sink's epoch begun, when the
 // one before is committed, so the checkpoint and the sink see epochs one after
-// another as ever. Until then its output is held back, some batches a lane;
-// whoever has more waits.
+// another as ever. Until then its output is held back, some batches a lane, as
+// far as there is memory for them; whoever has more waits.
 
 // besideBytes is the size of an epoch's changes from which it ends beside the
 // next.
@@ -43,11 +45,45 @@ type running struct {
 	opening errgroup.Group
 	ep      connector.Epoch
 	err     error
-	held    [][]*column.Batch // by lane
+	held    [][]heldBatch // by lane
+	holding *holding
+}
+
+// heldBatch is a batch that waits, and what was reserved for it.
+type heldBatch struct {
+	b     *column.Batch
+	bytes int64
+}
+
+// holding reserves what lanes hold back.
+type holding struct {
+	memory *budget.Reservation
+
+	mu    sync.Mutex // guards below
+	bytes int64
+}
+
+// more asks for n bytes more.
+func (h *holding) more(n int64) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.memory.Resize(h.bytes + n) {
+		return false
+	}
+	h.bytes += n
+	return true
+}
+
+// less gives n bytes back.
+func (h *holding) less(n int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.bytes -= n
+	h.memory.Resize(h.bytes)
 }
 
 func (e *Execution) running(in checkpoint.Intent) *running {
-	r := &running{in: in, info: e.info(in), start: e.o.Now(), ready: make(chan struct{}), held: make([][]*column.Batch, max(e.o.Lanes, 1))}
+	r := &running{in: in, info: e.info(in), start: e.o.Now(), ready: make(chan struct{}), held: make([][]heldBatch, max(e.o.Lanes, 1)), holding: &e.holding}
 	r.prog = Progress{Epoch: in.Epoch, Timestamp: time.UnixMicro(in.Now), From: in.From, To: in.To, NoData: in.NoData,
 		SourceRows: map[string]int64{}, Watermark: in.Evict}
 	e.now = r
@@ -59,8 +95,8 @@ func (r *running) write(lane int, b *column.Batch) error {
 	select {
 	case <-r.ready:
 	default:
-		if len(r.held[lane]) < heldBatches {
-			r.held[lane] = append(r.held[lane], b.Retain())
+		if n := b.Memory(); len(r.held[lane]) < heldBatches && r.holding.more(n) {
+			r.held[lane] = append(r.held[lane], heldBatch{b.Retain(), n})
 			return nil
 		}
 		<-r.ready
@@ -77,11 +113,12 @@ func (r *running) write(lane int, b *column.Batch) error {
 // flush writes what a lane held back.
 func (r *running) flush(lane int) error {
 	var err error
-	for _, b := range r.held[lane] {
+	for _, h := range r.held[lane] {
 		if err == nil && r.err == nil {
-			err = r.ep.Write(lane, b)
+			err = r.ep.Write(lane, h.b)
 		}
-		b.Release()
+		r.holding.less(h.bytes)
+		h.b.Release()
 	}
 	r.held[lane] = nil
 	return err
@@ -172,8 +209,7 @@ func (e *Execution) runNext(ctx context.Context, in checkpoint.Intent, ledgers m
 	}
 	// What waits for its commit is memory beside that of the next step: where
 	// the budget has none left, nothing goes on before the commit.
-	changed := e.state.changed()
-	if changed < e.besideBytes() || !e.waiting.Resize(int64(changed)) {
+	if e.state.changed() < e.besideBytes() || !e.waiting.Resize(e.state.held()) {
 		return e.finish(ctx, r)
 	}
 	c := &closing{failed: make(chan struct{})}

@@ -117,6 +117,7 @@ type Execution struct {
 	marked  int64 // newest epoch whose mark is durable
 	now     *running
 	waiting *budget.Reservation // of the changes that closing commits
+	holding holding             // of the output of the epoch after it
 	closing *closing            // the commit of the epoch before, nil for none
 	output  atomic.Int64        // rows handed to the sink in the running epoch
 	sum     Summary
@@ -131,7 +132,8 @@ var ErrBehind = errors.New("the table is behind its checkpoint")
 
 // New builds the plan and groups its inputs.
 func New(o Options) (*Execution, error) {
-	e := &Execution{o: o, offsets: map[string]stream.Offset{}, marked: -1, waiting: o.Budget.Reserve("changes of state on their way to the checkpoint")}
+	e := &Execution{o: o, offsets: map[string]stream.Offset{}, marked: -1, waiting: o.Budget.Reserve("changes of state on their way to the checkpoint"),
+		holding: holding{memory: o.Budget.Reserve("output that waits for the commit before it")}}
 	env := operator.Env{
 		Pool: o.Pool, Session: o.Session, Lanes: o.Lanes, Budget: o.Budget, TempDir: o.TempDir, Parallel: parallel, Eager: o.Beside == 1,
 		Output: func(lane int, b *column.Batch) error {

@@ -125,7 +125,7 @@ func (r *rig) run(at func(string) error) (Summary, error) {
 	if err != nil {
 		return Summary{}, err
 	}
-	e.waiting = r.room.Reserve("changes")
+	e.waiting, e.holding.memory = r.room.Reserve("changes"), r.room.Reserve("output")
 	sum, err := e.Run(context.Background(), context.Background())
 	e.Close()
 	if err == nil {

@@ -96,6 +96,9 @@ func (e *Execution) stage(epoch int64) ([]state.Ref, error) {
 // changed is about how many bytes were collected or noted.
 func (s *stateFiles) changed() int { return s.changes.Bytes() + keyBytes*s.keys }
 
+// held is about how much memory that is.
+func (s *stateFiles) held() int64 { return s.changes.Held() + keyBytes*int64(s.keys) }
+
 // keyBytes is about what a change takes at least.
 const keyBytes = 16
 

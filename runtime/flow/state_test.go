@@ -147,10 +147,10 @@ func TestStateFiles(t *testing.T) {
 func TestBesideMemory(t *testing.T) {
 	for _, full := range []bool{false, true} {
 		r := newRig(t, 900)
-		r.dedup, r.beside, r.room = true, true, budget.New(10_000, 1)
+		r.dedup, r.beside, r.room = true, true, budget.New(1<<20, 1)
 		other := r.room.Reserve("another")
 		if full {
-			if err := other.Need(10_000); err != nil {
+			if err := other.Need(1 << 20); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -192,3 +192,20 @@ func TestLargestEntry(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestChangesHeld: what is held is counted by what is allocated, also by what is
+// kept for the next epoch.
+func TestChangesHeld(t *testing.T) {
+	var c Changes
+	o := c.Operator("o")
+	for i := range 20_000 {
+		o.Add([]byte{byte(i), byte(i >> 8), 1}, make([]byte, 90))
+	}
+	held, size := c.Held(), int64(c.Bytes())
+	if held < size || held > 2*size {
+		t.Errorf("%d bytes are held for %d", held, size)
+	}
+	if c.Reset(); c.Bytes() != 0 || c.Held() != held {
+		t.Errorf("%d bytes are held after a reset, %d before", c.Held(), held)
+	}
+}
