@@ -29,6 +29,16 @@ func (s *aggState) global() error {
 
 func (s *aggState) bytes() int64 { return s.loose() + s.cold.bytes() + s.values.bytes() }
 
+func (s *aggState) entries() int {
+	n := s.a.table.live()
+	for _, c := range s.a.calls {
+		if c.distinct != nil {
+			n += len(c.distinct.chain.next)
+		}
+	}
+	return n
+}
+
 func (s *aggState) loose() int64 {
 	n := s.a.bytes() + int64(8*(len(s.alive)+len(s.marked))+4*cap(s.touched)) + s.log.bytes() + s.expiry.bytes() + s.idle.bytes()
 	for _, c := range s.a.calls {

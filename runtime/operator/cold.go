@@ -72,6 +72,7 @@ const (
 type freezable interface {
 	bytes() int64 // all that it holds, what its cold holds included
 	loose() int64 // what it would give up
+	entries() int // how many it would write
 	// freeze writes all keys to its cold and forgets them.
 	freeze() error
 }
@@ -110,9 +111,19 @@ func (m *memory) tight() bool {
 	return m.chances%2 == 1
 }
 
+// freezeBytes is what it takes to put n entries away: they are sorted by their hash,
+// times are sorted in pieces, and a part of the file waits to be written. It is
+// reserved before, with the keys.
+func freezeBytes(n int) int64 {
+	return int64(20*n + 16*min(n, coldTimesMax) + min(64*n, 2*coldFlush))
+}
+
 // check asks for what an operator holds, and extra bytes, and puts all its keys
 // away when that is refused.
 func (c *cold) check(f freezable, extra int64) error {
+	if c.mem.p.env.TempDir != "" {
+		extra += freezeBytes(f.entries())
+	}
 	spill, err := c.mem.mayFreeze(f.bytes()+extra, f.loose())
 	if err != nil || !spill {
 		return err
@@ -236,6 +247,7 @@ func (c *cold) back(b *backing, keys []*column.Vector, rows []int32) (int, error
 			if err := c.takeFound(hash[k], mine, take); err != nil {
 				return 0, err
 			}
+			c.read.shrink(quota)
 		}
 	}
 	return len(rows), nil
@@ -263,8 +275,9 @@ func (c *cold) size(hash uint64, mine func(e *coldEntry) bool) (n int64, err err
 
 func sizeOf(e *coldEntry) int64 { return int64(len(e.key)+len(e.value)) + 64 }
 
-// room makes room for a large key.
+// room makes room for a large key. The block that it is read from is not kept.
 func (c *cold) room(f freezable, size int64) error {
+	c.read.shrink(c.quota())
 	if c.mem.fits(f.bytes() + size) {
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"math"
 	"math/bits"
 
 	"pipelines/tables/column"
@@ -182,14 +183,26 @@ func (w *coldWriter) flush() error {
 	if len(w.block) == 0 {
 		return nil
 	}
+	size, err := w.size(len(w.block))
+	if err != nil {
+		return err
+	}
 	b := &w.r.blocks[len(w.r.blocks)-1]
-	b.at, b.size, b.sum = w.at+int64(len(w.pending)), int32(len(w.block)), crc32.Checksum(w.block, castagnoli)
+	b.at, b.size, b.sum = w.at+int64(len(w.pending)), size, crc32.Checksum(w.block, castagnoli)
 	w.pending = append(w.pending, w.block...)
 	w.block = w.block[:0]
 	if len(w.pending) < coldFlush {
 		return nil
 	}
 	return w.out()
+}
+
+// size is the size of a block, which ends with the entry that fills it.
+func (w *coldWriter) size(n int) (int32, error) {
+	if n > math.MaxInt32 {
+		return 0, fmt.Errorf("%s: spill: the state of one key takes %d MiB, the most is %d; reduce the input", w.r.file.name, n>>20, math.MaxInt32>>20)
+	}
+	return int32(n), nil
 }
 
 func (w *coldWriter) out() error {
@@ -304,6 +317,13 @@ func (x *coldReader) loadNext(r *coldRun, b int, most int64, wanted func(b int) 
 		}
 	}
 	return x.loadOf(r, b, to)
+}
+
+// shrink gives the buffer back if it is larger than most.
+func (x *coldReader) shrink(most int64) {
+	if int64(cap(x.span)) > most {
+		*x = coldReader{}
+	}
 }
 
 // holds says that block b was read.

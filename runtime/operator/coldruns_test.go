@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -233,6 +234,7 @@ func TestColdDamage(t *testing.T) {
 type coldTexts struct {
 	c     *cold
 	texts map[string]string
+	asked int64 // what was reserved beyond them when they were put away
 }
 
 func (x *coldTexts) bytes() int64 { return x.loose() + x.c.bytes() }
@@ -244,9 +246,12 @@ func (x *coldTexts) loose() (n int64) {
 	return n
 }
 
+func (x *coldTexts) entries() int { return len(x.texts) }
+
 func (x *coldTexts) hash(key string) uint64 { return uint64(key[0]) }
 
 func (x *coldTexts) freeze() error {
+	x.asked = x.c.mem.held.Held() - x.bytes()
 	keys := slices.Sorted(maps.Keys(x.texts))
 	err := x.c.write(len(keys), func(put func(e *coldEntry) error) error {
 		for _, k := range keys {
@@ -266,7 +271,7 @@ func TestColdRoom(t *testing.T) {
 	b := budget.New(1<<20, 1)
 	p := &Plan{env: Env{TempDir: t.TempDir(), Budget: b}}
 	c := newCold(&memory{p: p, name: "test", held: b.Reserve("test")})
-	x := &coldTexts{&c, map[string]string{"a": strings.Repeat("a", 400<<10)}}
+	x := &coldTexts{c: &c, texts: map[string]string{"a": strings.Repeat("a", 400<<10)}}
 	if err := x.freeze(); err != nil {
 		t.Fatal(err)
 	}
@@ -282,10 +287,46 @@ func TestColdRoom(t *testing.T) {
 		}
 		x.texts[key] = string(e.value)
 	}
+	if n := cap(c.read.span); n < 400<<10 {
+		t.Errorf("%d bytes are in the buffer", n)
+	} else if err := c.room(x, 0); err != nil || cap(c.read.span) > leastQuota {
+		t.Errorf("the buffer of a large key is kept: %d bytes, %v", cap(c.read.span), err)
+	}
 	if n := len(p.spills); n > 3 {
 		t.Errorf("%d files are open for one key that is away", n)
 	}
 	if c.close(); len(p.spills) > 0 || len(x.texts) != 1 {
 		t.Fatalf("%d files are open, %d keys in memory", len(p.spills), len(x.texts))
+	}
+}
+
+// TestFreezeBytes: what it takes to put keys away is reserved before they are.
+func TestFreezeBytes(t *testing.T) {
+	b := budget.New(1<<20, 1)
+	p := &Plan{env: Env{TempDir: t.TempDir(), Budget: b}}
+	c := newCold(&memory{p: p, name: "test", held: b.Reserve("test")})
+	defer c.close()
+	x := &coldTexts{c: &c, texts: map[string]string{}}
+	n := 0
+	for ; len(c.runs) == 0; n++ {
+		x.texts[fmt.Sprint("key ", n)] = strings.Repeat("x", 90)
+		if err := c.check(x, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// The last key was refused, the one before it was not.
+	if want := freezeBytes(n-1) - 200; x.asked < want || want < 1<<18 {
+		t.Errorf("%d bytes were reserved to put %d keys away, want %d", x.asked, n, want)
+	}
+}
+
+// TestLargeBlock: a block that is too large is said, with the operator's name.
+func TestLargeBlock(t *testing.T) {
+	w := coldWriter{r: &coldRun{file: &spillFile{name: "top-n rows"}}}
+	if n, err := w.size(math.MaxInt32); n != math.MaxInt32 || err != nil {
+		t.Error(n, err)
+	}
+	if _, err := w.size(math.MaxInt32 + 1); err == nil || !strings.Contains(err.Error(), "top-n rows: spill: the state of one key takes 2048 MiB") {
+		t.Error(err)
 	}
 }

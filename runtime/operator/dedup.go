@@ -181,6 +181,8 @@ func (d *dedup) loose() int64 {
 	return d.table.bytes() + int64(8*(cap(d.until)+len(d.alive))) + d.log.bytes() + d.expiry.bytes() + d.idle.bytes()
 }
 
+func (d *dedup) entries() int { return d.table.live() }
+
 // check asks for what is held and puts all keys away when it is refused.
 func (d *dedup) check() error {
 	if !d.stream || d.table.live() == 0 || d.idle.unknown {

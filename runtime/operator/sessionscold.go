@@ -7,6 +7,8 @@ import (
 
 func (s *sessions) bytes() int64 { return s.loose() + s.cold.bytes() }
 
+func (s *sessions) entries() int { return s.table.live() }
+
 func (s *sessions) loose() int64 {
 	n := s.table.bytes() + int64(32*cap(s.list)+4*(cap(s.byKey)+cap(s.free)+cap(s.tickets)+cap(s.unused)))
 	n += s.expiry.bytes() + s.log.bytes() + s.touched.bytes() + s.idle.bytes()

@@ -214,6 +214,13 @@ func (j *streamJoin) bytes() int64 {
 	return n
 }
 
+func (j *streamJoin) entries() (n int) {
+	for _, s := range j.sides {
+		n += s.rows.store.rows - s.rows.dead
+	}
+	return n
+}
+
 func (j *streamJoin) loose() (n int64) {
 	for _, s := range j.sides {
 		r := &s.rows

@@ -14,6 +14,8 @@ func (t *topN) loose() int64 {
 	return n + t.store.bytes() + t.table.bytes() + t.touched.bytes() + t.log.bytes() + t.idle.bytes()
 }
 
+func (t *topN) entries() int { return t.table.live() }
+
 // check asks for what is held and puts all partitions away when it is refused.
 func (t *topN) check() error {
 	if t.idle.unknown {
