@@ -65,6 +65,9 @@ type Plan struct {
 	Bound logical.Node
 	// Schema is what the query gives.
 	Schema schema.Schema
+	// Declared is Schema with the comments and the lengths of texts of columns
+	// that come as they are from a table or view.
+	Declared schema.Schema
 	// Streaming reports whether rows keep arriving.
 	Streaming bool
 	// Reads lists the relations that are scanned, once each, in order of
@@ -117,7 +120,7 @@ func CompileQuery(q *Query, text *diag.Text, cat Catalog, opts Options) (*Plan, 
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	p := &Plan{Bound: node, Schema: logical.SchemaOf(node.Output()), Streaming: node.Streaming(), Reads: distinct(b.Reads()), opts: steer}
+	p := &Plan{Bound: node, Schema: logical.SchemaOf(node.Output()), Declared: logical.DeclaredSchema(node.Output()), Streaming: node.Streaming(), Reads: distinct(b.Reads()), opts: steer}
 	var err error
 	p.Node, err = rewrite.Run(node, p.opts)
 	if err != nil {

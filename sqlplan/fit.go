@@ -53,7 +53,7 @@ func FitQuery(q *Query, text *diag.Text, f Fit) (*Query, diag.List) {
 				continue
 			}
 		}
-		sel.Items = append(sel.Items, &ast.Alias{Pos: at, X: storeTo(at, x, source, field.Type), Names: []ast.Ident{{Pos: at, Name: field.Name, Quoted: true}}})
+		sel.Items = append(sel.Items, &ast.Alias{Pos: at, X: storeInto(at, x, source, field.Type), Names: []ast.Ident{{Pos: at, Name: field.Name, Quoted: true}}})
 	}
 	if list.HasErrors() {
 		return nil, list
@@ -76,6 +76,55 @@ func storeTo(at ast.Pos, x Expr, from, t schema.Type) Expr {
 	if c, ok := castTo(at, x, t).(*ast.Cast); ok {
 		c.Store = true
 		return c
+	}
+	return x
+}
+
+// storeInto is storeTo for a value of any type.
+func storeInto(at ast.Pos, x Expr, from, t schema.Type) Expr {
+	if plain := t.WithoutLength(); t.IsNested() && !t.SameShape(plain) {
+		x, from = limitedParts(at, storeTo(at, x, from, plain), t, 0), plain
+	}
+	return storeTo(at, x, from, t)
+}
+
+// limitedParts stores the texts inside of a nested value, where its type has
+// lengths: a cast alone does not look at them.
+func limitedParts(at ast.Pos, x Expr, t schema.Type, depth int) Expr {
+	if t.SameShape(t.WithoutLength()) {
+		return x
+	}
+	part := func(x Expr, t schema.Type) Expr {
+		if t.Kind == schema.String {
+			return storeTo(at, x, t, t)
+		}
+		return limitedParts(at, x, t, depth+1)
+	}
+	call := func(name string, args ...ast.Expr) Expr {
+		return &ast.Call{Pos: at, Name: ast.Name{Pos: at, Parts: []ast.Ident{{Pos: at, Name: name}}}, Args: args}
+	}
+	each := func(what string, of int) (ast.Ident, *ast.Lambda) {
+		ids := []ast.Ident{{Pos: at, Name: fmt.Sprintf("_%s%d", "key", depth), Quoted: true}, {Pos: at, Name: fmt.Sprintf("_%s%d", what, depth), Quoted: true}}
+		return ids[1], &ast.Lambda{Pos: at, Params: ids[2-of:]}
+	}
+	switch t.Kind {
+	case schema.Struct:
+		var args []ast.Expr
+		for _, f := range t.Fields {
+			value := &ast.Field{Pos: at, X: x, Name: ast.Ident{Pos: at, Name: f.Name, Quoted: true}}
+			args = append(args, &ast.StringLit{Pos: at, Value: f.Name}, part(value, f.Type))
+		}
+		return &ast.Case{Pos: at, Whens: []ast.When{{Pos: at, Cond: &ast.IsNull{Pos: at, X: x}, Then: &ast.NullLit{Pos: at}}}, Else: call("named_struct", args...)}
+	case schema.Array:
+		id, l := each("value", 1)
+		l.Body = part(columnNamed(at, id.Name), *t.Elem)
+		return call("transform", x, l)
+	case schema.Map:
+		id, l := each("value", 2)
+		l.Body = part(columnNamed(at, id.Name), *t.Elem)
+		_, k := each("value", 2)
+		k.Body = part(columnNamed(at, k.Params[0].Name), *t.Key)
+		return call("transform_keys", call("transform_values", x, l), k)
 	}
 	return x
 }

@@ -54,6 +54,7 @@ type Statement struct {
 
 	Columns     *schema.Schema // declared with types
 	ColumnNames []string       // of views, and the list of an INSERT
+	Comments    []string       // of a view's columns
 	Defaults    map[string]Expr
 	Format      string            // USING
 	Options     map[string]string // OPTIONS, LOCATION as "path"
@@ -371,7 +372,7 @@ func (r *reader) columns(s *Statement, cols []ast.ColumnDef) {
 	var out schema.Schema
 	for _, c := range cols {
 		if c.Untyped {
-			s.ColumnNames = append(s.ColumnNames, c.Name.Name)
+			s.ColumnNames, s.Comments = append(s.ColumnNames, c.Name.Name), append(s.Comments, c.Comment)
 			continue
 		}
 		if c.Mask != nil {

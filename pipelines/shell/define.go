@@ -56,11 +56,15 @@ func (r *run) createTable(ctx context.Context) *Failure {
 		}
 		m.schema = s
 	case st.Query != nil:
-		got, f := r.collect(ctx, st.Query)
+		plan, f := r.compile(st.Query)
 		if f != nil {
 			return f
 		}
-		m.schema, m.batches, m.rows = got.schema, got.batches, got.rows
+		m.Columns(plan.Schema)
+		if f := r.execute(ctx, plan, m); f != nil {
+			return f
+		}
+		m.schema = plan.Declared
 		if st.Columns != nil || len(st.ColumnNames) > 0 {
 			return r.refuse("FEATURE_NOT_AVAILABLE", "CREATE TABLE with columns and AS SELECT: leave the columns out")
 		}

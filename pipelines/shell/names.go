@@ -84,7 +84,7 @@ func (n names) Resolve(req sqlplan.Request) (sqlplan.Answer, error) {
 			return sqlplan.Answer{}, sqlplan.NewError("UNSUPPORTED_FEATURE.TIME_TRAVEL", "a session table has no versions")
 		}
 		rel := &logical.Relation{ID: "session:" + lower(t.name...), Name: t.name, Schema: t.schema.WithoutLength(), Streaming: req.Stream, Handle: t}
-		return sqlplan.Answer{Relation: rel, Chars: t.chars()}, nil
+		return sqlplan.Answer{Relation: rel, Chars: t.chars(), Declared: &t.schema}, nil
 	}
 	ans, err := s.o.Reader.Resolve(n.qualified(req))
 	if nf, ok := err.(*sqlplan.NotFound); ok { //nolint:errorlint // the contract gives it as it is

@@ -291,7 +291,10 @@ func (r *run) describe(ctx context.Context) *Failure {
 		if f != nil {
 			return f
 		}
-		s = plan.Schema
+		s = plan.Declared
+		for i := range s.Fields {
+			s.Fields[i].Type = plan.Schema.Fields[i].Type
+		}
 	case "TABLE":
 		got, f := r.schemaOf(r.st.Name)
 		if f != nil {
@@ -383,7 +386,13 @@ func (r *run) describeColumn(s schema.Schema) *Failure {
 	if comment == "" {
 		comment = "NULL"
 	}
-	r.rows([]string{"info_name", "info_value"}, [][]string{{"col_name", f.Name}, {"data_type", f.Type.String()}, {"comment", comment}})
+	out := [][]string{{"col_name", f.Name}, {"data_type", f.Type.String()}, {"comment", comment}}
+	if r.st.Extended { // statistics that ANALYZE makes in Spark
+		for _, k := range []string{"min", "max", "num_nulls", "distinct_count", "avg_col_len", "max_col_len", "histogram"} {
+			out = append(out, []string{k, "NULL"})
+		}
+	}
+	r.rows([]string{"info_name", "info_value"}, out)
 	return nil
 }
 

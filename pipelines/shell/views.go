@@ -102,8 +102,8 @@ func (r *run) viewQuery(v *view) *Failure {
 			return f
 		}
 	}
-	v.schema, v.reads = plan.Schema, r.touched
-	v.answer.View = &sqlplan.View{Name: []string{v.name}, Text: r.text, Query: st.Query, Columns: st.ColumnNames, Session: r.settings}
+	v.schema, v.reads = plan.Declared, r.touched
+	v.answer.View = &sqlplan.View{Name: []string{v.name}, Text: r.text, Query: st.Query, Columns: st.ColumnNames, Comments: st.Comments, Session: r.settings}
 	if st.Global {
 		v.answer.View.Name = []string{globalTemp, v.name}
 	}
@@ -121,7 +121,11 @@ func (r *run) viewQuery(v *view) *Failure {
 		}
 		v.schema.Fields = slices.Clone(v.schema.Fields)
 		for i := range v.schema.Fields {
-			v.schema.Fields[i].Name = st.ColumnNames[i]
+			f := &v.schema.Fields[i]
+			f.Name = st.ColumnNames[i]
+			if i < len(st.Comments) && st.Comments[i] != "" {
+				f.Comment, f.Type = st.Comments[i], f.Type.WithoutLength()
+			}
 		}
 	}
 	if d := duplicate(v.schema); d != "" {
@@ -168,7 +172,7 @@ func (r *run) schemaOfView(v *view) schema.Schema {
 	if list.HasErrors() || plan == nil {
 		return v.schema
 	}
-	return plan.Schema
+	return plan.Declared
 }
 
 // create is the statement that SHOW CREATE TABLE prints.

@@ -52,6 +52,9 @@ type Answer struct {
 	// Chars are the lengths of a relation's columns of type CHAR, 0 for others;
 	// nil when there is none.
 	Chars []int
+	// Declared has the relation's columns as they were declared, with the
+	// lengths of texts; nil when that says no more than its schema.
+	Declared *schema.Schema
 	// Metadata lists the fields of the hidden column _metadata, if any.
 	Metadata []schema.Field
 	// EventTime declares a watermark on a relation that is read as a stream.
@@ -63,8 +66,9 @@ type View struct {
 	Name  []string
 	Text  *diag.Text
 	Query *ast.Query
-	// Columns rename the query's columns; nil keeps them.
-	Columns []string
+	// Columns rename the query's columns; nil keeps them. Comments are those
+	// that the view gives them, "" keeps the one that is there.
+	Columns, Comments []string
 	// Broken says that the view's own errors were reported elsewhere: whoever
 	// reads it fails silently.
 	Broken bool

@@ -192,7 +192,7 @@ func (c *core) addItem(it item, used map[logical.ColumnID]bool) {
 	if name == "" {
 		name = it.columnName()
 	}
-	it.attr = logical.Attr{Name: name, Type: it.e.Type(), Nullable: it.e.Nullable(), Watermark: -1}
+	it.attr = logical.Attr{Name: name, Type: it.e.Type(), Nullable: it.e.Nullable(), Watermark: -1, Declared: logical.DeclarationOf(it.e)}
 	x, bare := it.e.(*logical.Column)
 	// A column of an outer query is another one here.
 	bare = bare && it.alias == "" && !c.isOuter(x.Attr.ID)

@@ -285,7 +285,7 @@ func (b *Binder) combine(q *ast.SetOp, l, r logical.Node, ls, rs *scope) (logica
 	var attrs []logical.Attr
 	for i := range lc {
 		a := b.attr(lc[i].attr.Name, types[i], lc[i].attr.Nullable || rc[i].attr.Nullable)
-		a.Watermark = lc[i].attr.Watermark
+		a.Watermark, a.Declared = lc[i].attr.Watermark, lc[i].attr.Declared
 		attrs = append(attrs, a)
 		k := col{attr: a}
 		for j := range i { // twice the same on both sides is the same once more

@@ -219,6 +219,7 @@ func (b *Binder) lookup(req Request, r diag.Range) (logical.Node, *scope) {
 	s := &scope{}
 	for i, f := range rel.Schema.Fields {
 		a := b.attr(f.Name, f.Type, f.Nullable)
+		a.Declared = declaration(f, i, ans.Declared)
 		n.Columns, n.Fields = append(n.Columns, a), append(n.Fields, i)
 		k := col{attr: a, quals: quals}
 		if ans.Chars != nil {
@@ -232,6 +233,22 @@ func (b *Binder) lookup(req Request, r diag.Range) (logical.Node, *scope) {
 	}
 	b.reads = append(b.reads, rel)
 	return b.declaredWatermark(n, s, ans.EventTime, r)
+}
+
+// declaration is what the declaration of column i says beside its type in
+// memory.
+func declaration(f schema.Field, i int, declared *schema.Schema) *logical.Declaration {
+	var d logical.Declaration
+	d.Comment = f.Comment
+	if declared != nil {
+		if t := declared.Fields[i].Type; !t.SameShape(t.WithoutLength()) {
+			d.Type = &t
+		}
+	}
+	if d == (logical.Declaration{}) {
+		return nil
+	}
+	return &d
 }
 
 func (b *Binder) notFound(req Request, r diag.Range, err error) {
@@ -306,6 +323,9 @@ func (b *Binder) view(v *View, req Request, r diag.Range) (logical.Node, *scope)
 		c.quals = v.Name
 		if v.Columns != nil {
 			c.attr.Name = v.Columns[i]
+		}
+		if i < len(v.Comments) && v.Comments[i] != "" {
+			c.attr.Declared = &logical.Declaration{Comment: v.Comments[i]}
 		}
 		out.cols = append(out.cols, c)
 	}

@@ -19,6 +19,33 @@ func SchemaOf(attrs []Attr) schema.Schema {
 	return s
 }
 
+// DeclaredSchema is SchemaOf with the declarations of columns.
+func DeclaredSchema(attrs []Attr) schema.Schema {
+	s := SchemaOf(attrs)
+	for i, a := range attrs {
+		if d := a.Declared; d != nil {
+			s.Fields[i].Comment = d.Comment
+			if d.Type != nil {
+				s.Fields[i].Type = *d.Type
+			}
+		}
+	}
+	return s
+}
+
+// DeclarationOf is what an expression keeps of the declaration of a column.
+func DeclarationOf(e Expr) *Declaration {
+	switch x := e.(type) {
+	case *Column:
+		return x.Attr.Declared
+	case *FieldAccess:
+		if t := x.Input.Type(); t.Kind == schema.Struct && t.Fields[x.Index].Comment != "" {
+			return &Declaration{Comment: t.Fields[x.Index].Comment}
+		}
+	}
+	return nil
+}
+
 // Find returns the column with the id.
 func Find(attrs []Attr, id ColumnID) (Attr, bool) {
 	for _, a := range attrs {

@@ -19,6 +19,17 @@ type Attr struct {
 	// Watermark is the delay in microseconds when the column carries an event
 	// time with a watermark; -1 when it does not.
 	Watermark int64
+	// Declared is what the declaration of the column says that its type does
+	// not; nil where it says nothing.
+	Declared *Declaration
+}
+
+// Declaration is what a table's column keeps through views and queries that
+// give it as it is.
+type Declaration struct {
+	Comment string
+	// Type has the lengths of CHAR and VARCHAR; nil where there are none.
+	Type *schema.Type
 }
 
 // Expr is a scalar expression with a resolved type.
