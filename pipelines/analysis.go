@@ -135,16 +135,17 @@ func (a *analyzer) dataset(d *dataset) {
 
 func (a *analyzer) view(d *dataset) {
 	o := a.compileOptions(d, d.conf, logical.Append, d.dedup)
+	if d.kind == graph.PersistedView {
+		x := diag.AtSpan(d.file, d.place, "INVALID_FLOW_QUERY_TYPE.STREAMING_RELATION_FOR_PERSISTED_VIEW",
+			fmt.Sprintf("the view %s reads a stream; use a temporary view or a streaming table", d.shown()))
+		o.NoStream = &x
+	}
 	plan := a.compile(reading{dataset: d, flow: "the view " + d.shown(), conf: d.conf, in: d.space, file: d.file, place: d.place, o: &o}, d.query)
 	if plan == nil {
 		d.done.broken = true
 		return
 	}
 	d.done.schema, d.done.streaming = plan.Schema, plan.Streaming
-	if d.kind == graph.PersistedView && plan.Streaming {
-		a.fail(d.file, d.place, "INVALID_FLOW_QUERY_TYPE.STREAMING_RELATION_FOR_PERSISTED_VIEW",
-			"the view %s reads a stream; use a temporary view or a streaming table", d.shown())
-	}
 }
 
 func (a *analyzer) compileOptions(d *dataset, conf map[string]string, mode logical.OutputMode, dd *sqlplan.Dedup) sqlplan.Options {
@@ -203,6 +204,7 @@ func (a *analyzer) flow(d *dataset, f *flow) {
 	}
 	o := a.compileOptions(d, f.conf, modes[f.mode], dd)
 	d.checks(&o)
+	o.NoStream = a.noStream(d, f)
 	plan := a.compile(f.reading(d, &o), f.query)
 	if plan == nil {
 		f.broken, d.done.broken = true, true
@@ -213,18 +215,29 @@ func (a *analyzer) flow(d *dataset, f *flow) {
 		a.upsertFlow(d, f)
 	}
 	switch {
-	case d.kind == graph.MaterializedView && plan.Streaming:
-		a.fail(f.file, a.queryPlace(f), "INVALID_FLOW_QUERY_TYPE.STREAMING_RELATION_FOR_MATERIALIZED_VIEW",
-			"the materialized view %s reads a stream; leave STREAM out, or make it a streaming table", d.shown())
-	case d.kind == graph.StreamingTable && f.once && plan.Streaming:
-		a.fail(f.file, a.queryPlace(f), "INVALID_FLOW_QUERY_TYPE.STREAMING_RELATION_FOR_ONCE_FLOW",
-			"the once flow %s reads a stream; leave STREAM out, or leave once out", f.name)
 	case d.kind != graph.MaterializedView && !f.once && !plan.Streaming && len(d.flows) > 1:
 		a.fail(f.file, f.place, "MATERIALIZED_VIEW_WITH_MULTIPLE_QUERIES",
 			"flow %s reads no stream, and %s has several flows: a table of batch queries has one; read a stream, or set once: true", f.name, d.shown())
 	case d.kind != graph.MaterializedView && !f.once && !plan.Streaming:
 		a.batchFlow(d, f)
 	}
+}
+
+// noStream is what is said when a flow that runs over whole inputs reads a
+// stream; nil for other flows.
+func (a *analyzer) noStream(d *dataset, f *flow) *diag.Diagnostic {
+	var x diag.Diagnostic
+	switch {
+	case d.kind == graph.MaterializedView:
+		x = diag.AtSpan(f.file, a.queryPlace(f), "INVALID_FLOW_QUERY_TYPE.STREAMING_RELATION_FOR_MATERIALIZED_VIEW",
+			fmt.Sprintf("the materialized view %s reads a stream; leave STREAM out, or make it a streaming table", d.shown()))
+	case d.kind == graph.StreamingTable && f.once:
+		x = diag.AtSpan(f.file, a.queryPlace(f), "INVALID_FLOW_QUERY_TYPE.STREAMING_RELATION_FOR_ONCE_FLOW",
+			fmt.Sprintf("the once flow %s reads a stream; leave STREAM out, or leave once out", f.name))
+	default:
+		return nil
+	}
+	return &x
 }
 
 func (a *analyzer) batchFlow(d *dataset, f *flow) {

@@ -29,6 +29,9 @@ type Options struct {
 	Mode logical.OutputMode
 	// Wanted kind; what it is not is refused.
 	Wanted Wanted
+	// NoStream is what is said of a query that reads a stream; nil allows it.
+	// It comes before all that is said of the stream.
+	NoStream *diag.Diagnostic
 	// Params are the values of parameter markers.
 	Params map[string]*Literal
 	// Name is the dataset's name, for ids of stateful operators and messages.
@@ -157,6 +160,8 @@ func distinct(in []*logical.Relation) []*logical.Relation {
 // wanted refuses a batch query for a stream and the other way round.
 func wanted(n logical.Node, text *diag.Text, r diag.Range, opts Options) diag.List {
 	switch {
+	case opts.NoStream != nil && n.Streaming():
+		return diag.List{*opts.NoStream}
 	case opts.Wanted == Batch && n.Streaming():
 		return diag.List{diag.At(text, r, "INVALID_FLOW_QUERY_TYPE.STREAMING_RELATION_FOR_MATERIALIZED_VIEW",
 			"Dataset "+opts.Name+" is a materialized view or a batch query, but its query reads a stream.").

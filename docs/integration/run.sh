@@ -22,6 +22,7 @@ case " $* " in
 *" --no-spark "*) ;;
 *)
 	$venv/bin/python docs/integration/streams.py --bin "$bin" || failed=1
+	$venv/bin/python docs/integration/sdp.py --bin "$bin" --seed "${PIPELINES_SEED:-1}" || failed=1
 	$venv/bin/python docs/integration/corpus.py --bin "$bin" || failed=1
 	$venv/bin/python docs/integration/dialect.py --bin "$bin" docs/integration/dialect/*.sql || failed=1
 	$venv/bin/python docs/integration/edges.py --bin "$bin" || failed=1
