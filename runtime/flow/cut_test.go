@@ -9,9 +9,7 @@ import (
 	"time"
 
 	"pipelines/runtime/checkpoint"
-	"pipelines/runtime/connector"
 	"pipelines/runtime/connector/generate"
-	"pipelines/runtime/connector/noop"
 	"pipelines/runtime/operator/optest"
 	"pipelines/runtime/state"
 	"pipelines/sqlplan/funcs"
@@ -36,33 +34,24 @@ const (
 
 func (m *maxima) run(at func(string) error) error {
 	m.t.Helper()
-	path, id := filepath.Join(m.dir, "flow.db"), checkpoint.Identity{Dataset: "t", Flow: "f", AppID: "a"}
-	fast := checkpoint.Settings{NoSync: true}
-	db, err := fast.Open(path, id)
-	if errors.Is(err, checkpoint.ErrMissing) {
-		db, err = fast.Create(path, id)
-	}
+	db, err := openDB(checkpoint.Settings{NoSync: true}, m.dir, "a")
 	if err != nil {
 		return err
 	}
 	defer db.Close() //nolint:errcheck // test
 	scan, pool := (&rig{}).scan(), column.NewPool()
 	gen := generate.New(generate.Options{Schema: testSchema, Rows: maximaKeys * maximaEpochs, RowsPerEpoch: maximaKeys, Step: 1000, Partitions: 3})
-	trigger := AvailableNow
+	o := keeping(&logical.Aggregate{
+		Input: scan, Groups: []logical.Alias{optest.Named(10, "key", optest.Call("%", scan.Columns[0].Ref(), optest.Int(maximaKeys)))},
+		Aggs:  []logical.AggCall{greatest(m.t, 11, scan.Columns[1]), optest.Count(12), optest.Sum(13, scan.Columns[0].Ref())},
+		State: &logical.StateInfo{ID: "agg", EventTime: -1, Mode: logical.Update},
+	}, gen, db, pool)
+	o.Mode, o.Beside, o.Trigger, o.At = logical.Update, m.beside, AvailableNow, at
 	if m.wait != nil {
-		trigger = Continuous
+		o.Trigger = Continuous
+		o.Wait = func(stop context.Context, _ bool, _ time.Duration) bool { m.wait(stop); return stop.Err() == nil }
 	}
-	e, err := New(Options{
-		Dataset: "t", Flow: "f", Mode: logical.Update, Beside: m.beside, Trigger: trigger,
-		Wait: func(stop context.Context, _ bool, _ time.Duration) bool { m.wait(stop); return stop.Err() == nil },
-		Plan: &logical.Aggregate{
-			Input: scan, Groups: []logical.Alias{optest.Named(10, "key", optest.Call("%", scan.Columns[0].Ref(), optest.Int(maximaKeys)))},
-			Aggs:  []logical.AggCall{greatest(m.t, 11, scan.Columns[1]), optest.Count(12), optest.Sum(13, scan.Columns[0].Ref())},
-			State: &logical.StateInfo{ID: "agg", EventTime: -1, Mode: logical.Update},
-		},
-		Session: &funcs.Session{ANSI: true, Location: time.UTC}, Streams: map[string]connector.Source{"gen": gen},
-		Sink: noop.Sink{}, DB: db, Lanes: 2, Pool: pool, Now: time.Now, At: at,
-	})
+	e, err := New(o)
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -93,13 +92,7 @@ func (r *rig) scan() *logical.Scan {
 // to the error of at.
 func (r *rig) run(at func(string) error) (Summary, error) {
 	r.t.Helper()
-	path := filepath.Join(r.dir, "flow.db")
-	id := checkpoint.Identity{Dataset: "t", Flow: "f", AppID: r.app}
-	fast := checkpoint.Settings{NoSync: true}
-	db, err := fast.Open(path, id)
-	if errors.Is(err, checkpoint.ErrMissing) {
-		db, err = fast.Create(path, id)
-	}
+	db, err := openDB(checkpoint.Settings{NoSync: true}, r.dir, r.app)
 	if err != nil {
 		return Summary{}, err
 	}

@@ -4,17 +4,13 @@ package flow
 
 import (
 	"context"
-	"path/filepath"
 	"runtime"
 	"syscall"
 	"testing"
 	"time"
 
 	"pipelines/runtime/checkpoint"
-	"pipelines/runtime/connector"
 	"pipelines/runtime/connector/generate"
-	"pipelines/runtime/connector/noop"
-	"pipelines/sqlplan/funcs"
 	"pipelines/sqlplan/logical"
 	"pipelines/tables/column"
 )
@@ -28,19 +24,12 @@ func BenchmarkState(b *testing.B) {
 	scan := (&rig{}).scan()
 	plan := &logical.Deduplicate{Input: scan, Keys: []logical.ColumnID{1}, State: &logical.StateInfo{ID: "dedup", EventTime: -1}}
 	open := func() (*Execution, func() error) {
-		path, id := filepath.Join(dir, "flow.db"), checkpoint.Identity{Dataset: "t", Flow: "f", AppID: "a"}
-		db, err := checkpoint.Open(path, id)
-		if err != nil {
-			db, err = checkpoint.Create(path, id)
-		}
+		db, err := openDB(checkpoint.Settings{}, dir, "a")
 		if err != nil {
 			b.Fatal(err)
 		}
 		gen := generate.New(generate.Options{Schema: testSchema, Rows: total, RowsPerEpoch: 500_000, Step: 1000, Partitions: 1})
-		e, err := New(Options{
-			Dataset: "t", Flow: "f", Plan: plan, Session: &funcs.Session{ANSI: true, Location: time.UTC},
-			Streams: map[string]connector.Source{"gen": gen}, Sink: noop.Sink{}, DB: db, Lanes: 2, Pool: pool, Now: time.Now,
-		})
+		e, err := New(keeping(plan, gen, db, pool))
 		if err != nil {
 			b.Fatal(err)
 		}

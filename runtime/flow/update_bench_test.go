@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path/filepath"
 	"runtime"
 	"sync"
 	"testing"
@@ -15,9 +14,7 @@ import (
 	"pipelines/runtime/checkpoint"
 	"pipelines/runtime/connector"
 	"pipelines/runtime/connector/generate"
-	"pipelines/runtime/connector/noop"
 	"pipelines/runtime/operator/optest"
-	"pipelines/sqlplan/funcs"
 	"pipelines/sqlplan/logical"
 	"pipelines/tables/column"
 	"pipelines/tables/format"
@@ -112,25 +109,20 @@ func BenchmarkStateUpdates(b *testing.B) {
 		State: &logical.StateInfo{ID: "agg", EventTime: -1, Mode: logical.Update},
 	}
 	run := func(rows int64) (cpu, opened time.Duration, heap uint64, longest [2]time.Duration) {
-		path, id := filepath.Join(dir, "flow.db"), checkpoint.Identity{Dataset: "t", Flow: "f", AppID: "a"}
-		db, err := checkpoint.Open(path, id)
-		if err != nil {
-			db, err = checkpoint.Create(path, id)
-		}
+		db, err := openDB(checkpoint.Settings{}, dir, "a")
 		if err != nil {
 			b.Fatal(err)
 		}
 		gen := &updates{Source: generate.New(generate.Options{Schema: testSchema, Rows: rows, RowsPerEpoch: 500_000, Step: 1000, Partitions: 1}), keys: keys}
-		e, err := New(Options{
-			Dataset: "t", Flow: "f", Plan: plan, Session: &funcs.Session{ANSI: true, Location: time.UTC}, Mode: logical.Update,
-			Streams: map[string]connector.Source{"gen": gen}, Sink: noop.Sink{}, DB: db, Lanes: 2, Pool: pool, Now: time.Now,
-			At: func(point string) error {
-				if point == PlanBefore && opened == 0 {
-					opened = cpuTime(b)
-				}
-				return nil
-			},
-		})
+		o := keeping(plan, gen, db, pool)
+		o.Mode = logical.Update
+		o.At = func(point string) error {
+			if point == PlanBefore && opened == 0 {
+				opened = cpuTime(b)
+			}
+			return nil
+		}
+		e, err := New(o)
 		if err != nil {
 			b.Fatal(err)
 		}
