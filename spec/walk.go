@@ -67,6 +67,12 @@ func (w *walker) add(d diag.Diagnostic) {
 	if d.Severity == diag.Error {
 		w.faults++
 	}
+	w.note(d)
+}
+
+// note reports what does not make the part around it faulty: the rest of it
+// means what it says and is checked.
+func (w *walker) note(d diag.Diagnostic) {
 	switch len(w.list) {
 	case maxFaults:
 		w.list = append(w.list, w.errorf(d.Span, "TOO_MANY_FAULTS", "only the first %d faults of this file are shown", maxFaults))
@@ -196,7 +202,7 @@ func (w *walker) record(o *object, n *yaml.Node) *record {
 		}
 		used[k.name] = keySpan
 		if what, found := findLater(o.name, k.name, ""); found {
-			w.add(w.notAvailable(keySpan, what))
+			w.report(o, k.name, w.notAvailable(keySpan, what))
 			continue
 		}
 		if n := resolve(e.val); o == sparkObject && k.kind == kindScalar && n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" {
@@ -229,6 +235,22 @@ func (w *walker) notAvailable(s diag.Span, what string) diag.Diagnostic {
 	return w.errorf(s, "FEATURE_NOT_AVAILABLE", "not available yet: %s", what)
 }
 
+// apart are the keys that say nothing of what a query may read or give.
+var apart = map[string]bool{
+	"": true, "comment": true, "properties": true, "tags": true, "partitioned_by": true, "cluster_by": true, "location": true, "moved_from": true,
+	"depends_on": true, "expectations": true, "state_ttl": true, "trigger": true, "idle_timeout": true, "bad_records": true, "max_concurrent_flows": true,
+	"memory": true, "notifications": true, "targets": true, "alerts": true, "schedule": true,
+}
+
+// report reports a fault of a key that is meant to be name; "" is like none.
+func (w *walker) report(o *object, name string, d diag.Diagnostic) {
+	if apart[name] || name == "schema" && o != sourceObject {
+		w.note(d)
+		return
+	}
+	w.add(d)
+}
+
 // unknownKey reports a key and returns the key that was meant, if any is like
 // it, so that its absence is not reported as well.
 func (w *walker) unknownKey(o *object, k *yaml.Node) (meant string) {
@@ -256,7 +278,7 @@ func (w *walker) unknownKey(o *object, k *yaml.Node) (meant string) {
 	}
 	d := w.errorf(w.spanOf(k), code, "unknown key %q in %s", k.Value, o.a()).WithHint(hint)
 	d.Severity = severity
-	w.add(d)
+	w.report(o, meant, d)
 	if severity != diag.Error {
 		return ""
 	}

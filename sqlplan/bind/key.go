@@ -11,20 +11,27 @@ import (
 	"pipelines/tables/column"
 )
 
-// key is the text by which equal expressions are found: columns count by
-// identity whatever their case, a + b is b + a, a > b is b < a.
-func key(e logical.Expr) string { return logical.Text(canonical(e)) }
+// key is the text by which equal expressions are found. It says all that their
+// values depend on: types of constants and results, places of fields. Columns
+// count by identity whatever their name, those that a lambda or a subquery
+// makes by the order in which they are made; a + b is b + a, a > b is b < a.
+func key(e logical.Expr) string { return (&keyer{}).expr(e) }
 
-// keyed is an expression with the text that stands for it in a key.
-type keyed struct {
-	logical.Expr
-	text string
-	// op and parts are the operands of a chain of one commutative operator.
-	op    string
-	parts []string
+// keyer writes keys. made numbers the columns that stand inside.
+type keyer struct {
+	made map[logical.ColumnID]int
 }
 
-func (k *keyed) String() string { return k.text }
+func (k *keyer) define(attrs ...logical.Attr) {
+	for _, a := range attrs {
+		if k.made == nil {
+			k.made = map[logical.ColumnID]int{}
+		}
+		if _, ok := k.made[a.ID]; !ok {
+			k.made[a.ID] = len(k.made)
+		}
+	}
+}
 
 // commutative are the operators whose operands may change places.
 var commutative = map[string]bool{"+": true, "*": true, "=": true, "<=>": true, "&": true, "|": true, "^": true}
@@ -35,97 +42,225 @@ var chained = map[string]bool{"+": true, "*": true, "&": true, "|": true, "^": t
 // mirrored are comparisons by what they are with their sides exchanged.
 var mirrored = map[string]string{">": "<", ">=": "<="}
 
-// canonical gives e the form in which equal expressions print alike.
-func canonical(e logical.Expr) logical.Expr {
+//tidy:allow-long one case an expression kind
+func (k *keyer) expr(e logical.Expr) string {
 	switch x := e.(type) {
-	case nil, *logical.Literal:
-		return e
+	case nil:
+		return ""
 	case *logical.Column:
-		a := x.Attr
-		a.Name = ""
-		return &logical.Column{Attr: a}
-	case *logical.Subquery:
-		return &keyed{Expr: e, text: subqueryKey(x)}
-	}
-	e = logical.MapChildren(e, canonical)
-	switch x := e.(type) {
-	case *logical.And:
-		return ordered(e, " AND ", "", x.Args)
-	case *logical.Or:
-		return ordered(e, " OR ", "", x.Args)
-	case *logical.Call:
-		return canonicalCall(x)
-	}
-	return e
-}
-
-func canonicals(es []logical.Expr) []logical.Expr {
-	out := make([]logical.Expr, len(es))
-	for i, e := range es {
-		out[i] = canonical(e)
-	}
-	return out
-}
-
-func canonicalCall(x *logical.Call) logical.Expr {
-	if x.Fn.Fn == nil || len(x.Args) != 2 {
-		return x
-	}
-	name := x.Fn.Fn.Name
-	if m, ok := mirrored[name]; ok {
-		return &keyed{Expr: x, text: "(" + logical.Text(x.Args[1]) + " " + m + " " + logical.Text(x.Args[0]) + ")"}
-	}
-	if !commutative[name] {
-		return x
-	}
-	op := ""
-	if chained[name] {
-		op = name + x.Type().String()
-	}
-	return ordered(x, " "+name+" ", op, x.Args)
-}
-
-// ordered prints operands in the order of their texts; chains of one operator
-// are one list.
-func ordered(e logical.Expr, sep, op string, args []logical.Expr) logical.Expr {
-	var parts []string
-	for _, a := range args {
-		if k, ok := a.(*keyed); ok && op != "" && k.op == op {
-			parts = append(parts, k.parts...)
-			continue
+		if n, ok := k.made[x.Attr.ID]; ok {
+			return "$" + strconv.Itoa(n)
 		}
-		parts = append(parts, logical.Text(a))
+		return "#" + strconv.Itoa(int(x.Attr.ID))
+	case *logical.Literal:
+		return fmt.Sprintf("%s'%#v'", x.Value.Type, column.At(x.Value, 0))
+	case *logical.Call:
+		return k.call(x)
+	case *logical.Cast:
+		return fmt.Sprintf("cast%d(%s AS %s)", x.Mode, k.expr(x.Input), x.To)
+	case *logical.FieldAccess:
+		return k.expr(x.Input) + "." + strconv.Itoa(x.Index)
+	case *logical.And:
+		return k.sorted(" AND ", x.Args)
+	case *logical.Or:
+		return k.sorted(" OR ", x.Args)
+	case *logical.Case:
+		s := "case(" + x.T.String()
+		for _, b := range x.Branches {
+			s += ", " + k.expr(b.When) + ": " + k.expr(b.Then)
+		}
+		return s + ", " + k.expr(x.Else) + ")"
+	case *logical.Coalesce:
+		return "coalesce(" + k.list(x.Args) + ")"
+	case *logical.Lambda:
+		k.define(x.Params...)
+		return "(" + strconv.Itoa(len(x.Params)) + ") -> " + k.expr(x.Body)
+	case *logical.Subquery:
+		return k.subquery(x)
+	case *aggExpr:
+		return "agg:" + k.agg(&x.call)
+	case *winExpr:
+		return "win:" + k.window(&x.call) + " over " + k.spec(x.partition, x.order)
+	case *groupingExpr:
+		return "grouping(" + k.list(x.args) + ")"
+	}
+	return logical.Text(e)
+}
+
+func (k *keyer) list(es []logical.Expr) string {
+	out := make([]string, len(es))
+	for i, e := range es {
+		out[i] = k.expr(e)
+	}
+	return strings.Join(out, ", ")
+}
+
+// sorted is a list whose order means nothing.
+func (k *keyer) sorted(sep string, es []logical.Expr) string {
+	parts := make([]string, len(es))
+	for i, e := range es {
+		parts[i] = k.expr(e)
 	}
 	sort.Strings(parts)
-	return &keyed{Expr: e, text: "(" + strings.Join(parts, sep) + ")", op: op, parts: parts}
+	return "(" + strings.Join(parts, sep) + ")"
 }
 
-// subqueryKey tells subqueries apart: by their plans, whose own columns are
-// numbered anew, and where the text of a plan does not say all by where they
-// are written.
-func subqueryKey(s *logical.Subquery) string {
-	outer := map[string]bool{}
-	for _, a := range s.Outer {
-		outer["#"+strconv.Itoa(int(a.ID))] = true
+func (k *keyer) call(x *logical.Call) string {
+	name := "?"
+	if x.Fn.Fn != nil {
+		name = x.Fn.Fn.Name
 	}
-	where := ""
-	logical.WalkNode(s.Plan, func(n logical.Node) bool {
-		switch n := n.(type) {
-		case *logical.Scan:
-			where += n.Relation.ID + ","
-		case *logical.Values:
-			where += valuesKey(n, s.Place)
-		case *logical.Project, *logical.Filter, *logical.Aggregate, *logical.Sort, *logical.Limit, *logical.Distinct, *logical.Join,
-			*logical.Union, *logical.SetOp, *logical.Window, *logical.Expand, *logical.RangeScan:
-		default:
-			where += s.Place.String()
-		}
-		return true
-	})
+	result := ":" + x.Fn.Result.String()
+	if x.Fn.CanFail {
+		result += "!"
+	}
+	if len(x.Args) != 2 || x.Fn.Fn == nil {
+		return name + result + "(" + k.list(x.Args) + ")"
+	}
+	switch m, ok := mirrored[name]; {
+	case ok:
+		return m + result + "(" + k.expr(x.Args[1]) + ", " + k.expr(x.Args[0]) + ")"
+	case chained[name]:
+		return k.sorted(" "+name+result+" ", chain(x, x))
+	case commutative[name]:
+		return k.sorted(" "+name+result+" ", x.Args)
+	}
+	return name + result + "(" + k.list(x.Args) + ")"
+}
+
+// chain lists the operands of a chain of the operator of x.
+func chain(x *logical.Call, e logical.Expr) []logical.Expr {
+	c, ok := e.(*logical.Call)
+	if !ok || c.Fn.Fn != x.Fn.Fn || len(c.Args) != 2 || !c.Fn.Result.SameShape(x.Fn.Result) || c.Fn.CanFail != x.Fn.CanFail {
+		return []logical.Expr{e}
+	}
+	return append(chain(x, c.Args[0]), chain(x, c.Args[1])...)
+}
+
+func (k *keyer) agg(a *logical.AggCall) string {
+	s := a.Fn.Fn.Name + ":" + a.Fn.Result.String() + "("
+	if a.Distinct {
+		s += "DISTINCT "
+	}
+	return s + k.list(a.Args) + ") filter " + k.expr(a.Filter) + k.keys(a.OrderBy)
+}
+
+func (k *keyer) keys(ks []logical.SortKey) string {
+	s := ""
+	for _, x := range ks {
+		s += fmt.Sprintf(" by %s %t %t", k.expr(x.Expr), x.Descending, x.NullsLast)
+	}
+	return s
+}
+
+func (k *keyer) window(c *logical.WindowCall) string {
+	name := ""
+	if c.Fn != nil {
+		name = c.Fn.Fn.Name + ":" + c.Fn.Result.String()
+	} else {
+		name = c.Agg.Fn.Name + ":" + c.Agg.Result.String()
+	}
+	s := fmt.Sprintf("%s(%t %s) filter %s nulls %t", name, c.Distinct, k.list(c.Args), k.expr(c.Filter), c.IgnoreNulls)
+	f := c.Frame
+	for _, x := range []logical.FrameBound{f.Start, f.End} {
+		s += fmt.Sprintf(" %d %s", x.Kind, k.expr(x.Offset))
+	}
+	return s + fmt.Sprintf(" unit %d", f.Unit)
+}
+
+func (k *keyer) spec(partition []logical.Expr, order []logical.SortKey) string {
+	return k.list(partition) + k.keys(order)
+}
+
+// subquery tells subqueries apart by their plans, whose own columns are
+// numbered anew, and where a plan is not its rows by where they are written.
+func (k *keyer) subquery(s *logical.Subquery) string {
+	place := ""
 	if volatile(s.Plan) {
-		where += s.Place.String()
+		place = s.Place.String()
 	}
-	return fmt.Sprintf("subquery:%d(%s)%s{%s}", s.Kind, listKey(s.Left), where, renumbered(logical.Explain(s.Plan), outer))
+	left := k.list(s.Left)
+	return fmt.Sprintf("subquery:%d(%s)%s{%s}", s.Kind, left, place, k.plan(s.Plan, s.Place))
+}
+
+// plan is the key of a plan: its inputs, so that their columns have numbers,
+// then the node.
+//
+//tidy:allow-long one case a node kind
+func (k *keyer) plan(n logical.Node, place diag.Span) string {
+	var b strings.Builder
+	for _, in := range n.Inputs() {
+		b.WriteString("{" + k.plan(in, place) + "}")
+	}
+	switch n := n.(type) {
+	case *logical.Scan:
+		at := n.Relation.ID
+		if at == "" {
+			at = place.String()
+		}
+		fmt.Fprintf(&b, "scan %q %v %v %t", at, n.Fields, n.Metadata, n.Relation.Streaming)
+		k.define(n.Columns...)
+	case *logical.Values:
+		b.WriteString("values " + valuesKey(n, place))
+		k.define(n.Columns...)
+	case *logical.RangeScan:
+		fmt.Fprintf(&b, "range %d %d %d", n.Start, n.End, n.Step)
+		k.define(n.Column)
+	case *logical.Filter:
+		b.WriteString("filter " + k.expr(n.Cond))
+	case *logical.Project:
+		b.WriteString("project " + k.aliases(n.Exprs))
+	case *logical.Aggregate:
+		b.WriteString("aggregate " + k.aliases(n.Groups))
+		for i := range n.Aggs {
+			b.WriteString(", " + k.agg(&n.Aggs[i]))
+			k.define(n.Aggs[i].Attr)
+		}
+	case *logical.Expand:
+		b.WriteString("expand")
+		for _, p := range n.Projections {
+			b.WriteString(" [" + k.list(p) + "]")
+		}
+		k.define(n.Columns...)
+	case *logical.Join:
+		fmt.Fprintf(&b, "join %d %t %t %v [%s] [%s] %s", n.Type, n.NullAware, n.Lateral, n.NullSafe, k.list(n.LeftKeys), k.list(n.RightKeys), k.expr(n.Cond))
+		if n.Type == logical.MarkJoin {
+			k.define(n.Mark)
+		}
+	case *logical.Sort:
+		fmt.Fprintf(&b, "sort %s limit %d", k.keys(n.Keys), n.Limit)
+	case *logical.Limit:
+		fmt.Fprintf(&b, "limit %d %d", n.Count, n.Offset)
+	case *logical.Distinct:
+		b.WriteString("distinct")
+	case *logical.Union:
+		b.WriteString("union")
+		k.define(n.Columns...)
+	case *logical.SetOp:
+		fmt.Fprintf(&b, "setop %d %t", n.Op, n.All)
+		k.define(n.Columns...)
+	case *logical.Window:
+		b.WriteString("window " + k.spec(n.PartitionBy, n.OrderBy))
+		for i := range n.Calls {
+			b.WriteString(", " + k.window(&n.Calls[i]))
+			k.define(n.Calls[i].Attr)
+		}
+	default:
+		fmt.Fprintf(&b, "%T at %s", n, place)
+		k.define(n.Output()...)
+	}
+	return b.String()
+}
+
+func (k *keyer) aliases(as []logical.Alias) string {
+	out := make([]string, len(as))
+	for i, a := range as {
+		out[i] = k.expr(a.Expr)
+	}
+	for _, a := range as {
+		k.define(a.Attr)
+	}
+	return strings.Join(out, ", ")
 }
 
 // valuesKey prints the rows of a small inline table.
@@ -134,52 +269,12 @@ func valuesKey(n *logical.Values, place diag.Span) string {
 		return place.String()
 	}
 	var b strings.Builder
+	fmt.Fprintf(&b, "%d rows ", n.Rows)
 	for _, v := range n.Data {
 		fmt.Fprintf(&b, "%s:", v.Type)
 		for i := range n.Rows {
 			fmt.Fprintf(&b, "%#v,", column.At(v, i))
 		}
-	}
-	return b.String()
-}
-
-func listKey(es []logical.Expr) string {
-	var b strings.Builder
-	writeList(&b, canonicals(es))
-	return b.String()
-}
-
-// renumbered replaces the column ids in the text of a plan by the order in
-// which they appear, except those to keep. Quoted texts stay as they are.
-func renumbered(text string, keep map[string]bool) string {
-	var b strings.Builder
-	seen := map[string]int{}
-	for i := 0; i < len(text); {
-		j := i + 1
-		switch text[i] {
-		case '"':
-			for j < len(text) && text[j] != '"' {
-				if text[j] == '\\' {
-					j++
-				}
-				j++
-			}
-			j = min(j+1, len(text))
-		case '#':
-			for j < len(text) && text[j] >= '0' && text[j] <= '9' {
-				j++
-			}
-			if id := text[i:j]; !keep[id] {
-				if seen[id] == 0 {
-					seen[id] = len(seen) + 1
-				}
-				b.WriteString("#" + strconv.Itoa(seen[id]) + "'")
-				i = j
-				continue
-			}
-		}
-		b.WriteString(text[i:j])
-		i = j
 	}
 	return b.String()
 }

@@ -1,8 +1,6 @@
 package bind
 
 import (
-	"strings"
-
 	"pipelines/sqlplan/logical"
 	"pipelines/tables/schema"
 )
@@ -67,17 +65,7 @@ func (e *aggExpr) WithChildren(c []logical.Expr) logical.Expr {
 	return &n
 }
 
-func (e *aggExpr) String() string {
-	var b strings.Builder
-	b.WriteString("agg:" + e.call.Fn.Fn.Name + "(")
-	if e.call.Distinct {
-		b.WriteString("DISTINCT ")
-	}
-	writeList(&b, e.call.Args)
-	b.WriteString(") filter " + logical.Text(e.call.Filter))
-	writeKeys(&b, e.call.OrderBy)
-	return b.String()
-}
+func (e *aggExpr) String() string { return key(e) }
 
 func withKeys(old []logical.SortKey, c []logical.Expr) []logical.SortKey {
 	if old == nil {
@@ -89,27 +77,6 @@ func withKeys(old []logical.SortKey, c []logical.Expr) []logical.SortKey {
 		out[i] = k
 	}
 	return out
-}
-
-func writeList(b *strings.Builder, es []logical.Expr) {
-	for i, e := range es {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(logical.Text(e))
-	}
-}
-
-func writeKeys(b *strings.Builder, ks []logical.SortKey) {
-	for _, k := range ks {
-		b.WriteString(" by " + logical.Text(k.Expr))
-		if k.Descending {
-			b.WriteString(" desc")
-		}
-		if k.NullsLast {
-			b.WriteString(" last")
-		}
-	}
 }
 
 // winExpr stands for a window function until its Window node is made.
@@ -165,39 +132,10 @@ func (e *winExpr) WithChildren(c []logical.Expr) logical.Expr {
 	return &n
 }
 
-// spec is the partitioning and ordering as text: equal specs share a node.
-func (e *winExpr) spec() string {
-	var b strings.Builder
-	writeList(&b, canonicals(e.partition))
-	for _, k := range e.order {
-		k.Expr = canonical(k.Expr)
-		writeKeys(&b, []logical.SortKey{k})
-	}
-	return b.String()
-}
+// spec is the key of partitioning and ordering: equal specs share a node.
+func (e *winExpr) spec() string { return (&keyer{}).spec(e.partition, e.order) }
 
-func (e *winExpr) String() string {
-	var b strings.Builder
-	b.WriteString("win:")
-	if e.call.Fn != nil {
-		b.WriteString(e.call.Fn.Fn.Name)
-	} else {
-		b.WriteString(e.call.Agg.Fn.Name)
-	}
-	b.WriteString("(")
-	writeList(&b, e.call.Args)
-	b.WriteString(") filter " + logical.Text(e.call.Filter))
-	if e.call.IgnoreNulls {
-		b.WriteString(" ignore nulls")
-	}
-	f := e.call.Frame
-	for _, x := range []logical.FrameBound{f.Start, f.End} {
-		b.WriteString(" " + string(rune('0'+x.Kind)) + logical.Text(x.Offset))
-	}
-	b.WriteString(string(rune('0' + f.Unit)))
-	b.WriteString(" over " + e.spec())
-	return b.String()
-}
+func (e *winExpr) String() string { return key(e) }
 
 // groupingExpr stands for grouping(x) (one argument, not id) and grouping_id().
 type groupingExpr struct {
@@ -221,13 +159,7 @@ func (e *groupingExpr) WithChildren(c []logical.Expr) logical.Expr {
 	return &n
 }
 
-func (e *groupingExpr) String() string {
-	var b strings.Builder
-	b.WriteString("grouping(")
-	writeList(&b, e.args)
-	b.WriteString(")")
-	return b.String()
-}
+func (e *groupingExpr) String() string { return key(e) }
 
 // hasAgg reports an aggregate (or grouping function) in e.
 func hasAgg(e logical.Expr) bool {

@@ -1,0 +1,37 @@
+CREATE TEMPORARY VIEW o AS SELECT * FROM VALUES (1, 10), (2, NULL), (NULL, 30) AS o(a, b);
+SELECT (SELECT max(a) AS x FROM o) AS q, count(*) AS c FROM o GROUP BY (SELECT max(a) AS y FROM o);
+SELECT typeof((SELECT 1Y)) AS q, count(*) AS c FROM o GROUP BY (SELECT 1S);
+SELECT (SELECT 1Y) AS q, count(*) AS c FROM o GROUP BY (SELECT 1S);
+SELECT (SELECT NULL) AS q, count(*) AS c FROM o GROUP BY (SELECT CAST(NULL AS INT));
+SELECT (SELECT max(s.a) FROM (SELECT named_struct('a', a, 'A', b) AS s FROM o) t WHERE s.a > 0) AS q FROM o;
+SET spark.sql.caseSensitive=true;
+SELECT (SELECT max(s.a) FROM (SELECT named_struct('a', a, 'A', b) AS s FROM o) t) AS q, count(*) AS c FROM o GROUP BY (SELECT max(s.A) FROM (SELECT named_struct('a', a, 'A', b) AS s FROM o) t);
+SET spark.sql.caseSensitive=false;
+SELECT s.* FROM (SELECT named_struct('a', 1, 'a', 2) AS s) GROUP BY ALL;
+SELECT (SELECT max(make_interval(1)) IS NULL) AS q;
+SELECT (SELECT INTERVAL 1 MONTH 2 DAYS) AS q, count(*) AS c FROM o GROUP BY (SELECT INTERVAL 1 MONTH 3 DAYS);
+SELECT make_interval(0, 1, 0, 2) AS q, count(*) AS c FROM o GROUP BY make_interval(0, 1, 0, 2);
+SELECT transform(array(a), x -> x + 1) AS q, count(*) AS c FROM o GROUP BY transform(array(a), y -> y + 1) ORDER BY q;
+SELECT transform(array(a), x -> x + 1) AS q, count(*) AS c FROM o GROUP BY transform(array(a), x -> x + 1) ORDER BY q;
+SELECT transform(array(a), (x, i) -> x + i) AS q, count(*) AS c FROM o GROUP BY transform(array(a), (i, x) -> x + i) ORDER BY q;
+SELECT a IN (SELECT a AS z FROM o WHERE b > 5) AS q, count(*) AS c FROM o GROUP BY a IN (SELECT a AS y FROM o WHERE 5 < b) ORDER BY q;
+SELECT EXISTS (SELECT 1 FROM o i WHERE i.a = o.a) AS q, count(*) AS c FROM o GROUP BY EXISTS (SELECT 1 FROM o j WHERE o.a = j.a) ORDER BY q;
+SELECT EXISTS (SELECT 1 FROM o i WHERE i.a = o.a) AS q, count(*) AS c FROM o GROUP BY EXISTS (SELECT 2 FROM o j WHERE o.a = j.a) ORDER BY q;
+-- any error
+SELECT (SELECT sum(b) FROM o i WHERE i.a = o.a) AS q, count(*) AS c FROM o GROUP BY (SELECT sum(b) FROM o i WHERE i.a = o.b) ORDER BY q;
+SELECT (SELECT a FROM o ORDER BY a LIMIT 1) AS q, count(*) AS c FROM o GROUP BY (SELECT a FROM o ORDER BY a DESC LIMIT 1);
+SELECT (SELECT a FROM o ORDER BY a NULLS FIRST LIMIT 1) AS q, count(*) AS c FROM o GROUP BY (SELECT a FROM o ORDER BY a LIMIT 1);
+SELECT (SELECT max(a) FROM o UNION ALL SELECT 1 WHERE false) AS q, count(*) AS c FROM o GROUP BY (SELECT max(a) FROM o UNION SELECT 1 WHERE false);
+SELECT (SELECT count(DISTINCT a) FROM o) AS q, count(*) AS c FROM o GROUP BY (SELECT count(a) FROM o);
+SELECT (SELECT count(a) FILTER (WHERE b > 1) FROM o) AS q, count(*) AS c FROM o GROUP BY (SELECT count(a) FROM o);
+-- differs: superset: Spark ends with INTERNAL_ERROR
+SELECT (SELECT rand(1)) AS q, count(*) AS c FROM o GROUP BY (SELECT rand(1));
+SELECT (SELECT 1.0) AS q, count(*) AS c FROM o GROUP BY (SELECT 1.0);
+SELECT (SELECT 1.0) AS q, count(*) AS c FROM o GROUP BY (SELECT 1.00);
+SELECT (SELECT DATE '2020-01-01') AS q, count(*) AS c FROM o GROUP BY (SELECT DATE '2020-01-01');
+SELECT (SELECT '1') AS q, count(*) AS c FROM o GROUP BY (SELECT 1);
+SELECT (SELECT v FROM VALUES (1), (2) AS t(v) LIMIT 1) AS q, count(*) AS c FROM o GROUP BY (SELECT v FROM VALUES (1), (3) AS t(v) LIMIT 1);
+SELECT sum(a + b) AS s, sum(b + a) AS t FROM o HAVING sum(b + a) > 0;
+SELECT a + 1Y AS q, count(*) AS c FROM o GROUP BY a + 1S;
+SELECT a + 1 AS q, count(*) AS c FROM o GROUP BY 1 + a ORDER BY q;
+SELECT rank() OVER (PARTITION BY a ORDER BY b) AS r, row_number() OVER (PARTITION BY a ORDER BY b) AS n FROM o ORDER BY 1, 2;
