@@ -40,7 +40,7 @@ fuzz: ## each fuzzer for FUZZTIME (5s, or a count such as 3000x)
 SPILL ?= 12000000
 long: ## fuzzers for a minute each, simulations with many seeds and with every epoch committed beside the next, SPILL rows of 80 bytes in 1 GiB, every kill, a million keys, Nexmark over a million events, continuous pipelines for ten minutes
 	$(MAKE) fuzz FUZZTIME=60s
-	PIPELINES_SEEDS=500 PIPELINES_KILLS=all PIPELINES_KEYS=1000000 $(GO) test -timeout 90m ./sqlplan ./pipelines/...
+	PIPELINES_SEEDS=500 PIPELINES_KILLS=all PIPELINES_KEYS=1000000 $(GO) test -timeout 90m ./sqlplan ./runtime/operator ./pipelines/...
 	PIPELINES_BESIDE=1 PIPELINES_SEEDS=200 PIPELINES_SEED_FROM=50000 $(GO) test -timeout 60m ./pipelines/simtest
 	PIPELINES_NEXMARK=1000000 $(GO) test -timeout 60m ./cmd/nexmark
 	PIPELINES_SOAK=10m $(GO) test -count=1 -timeout 45m -run 'TestSoak|TestIdleCost' -v ./pipelines/simtest
