@@ -15,14 +15,14 @@ import (
 	"pipelines/tables/schema"
 )
 
-func session(t *testing.T) *Session {
+func session(t *testing.T, lanes int) *Session {
 	t.Helper()
 	now := func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }
 	r, err := pipelines.BareReader(context.Background(), t.TempDir(), now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := New(Options{Reader: r, Lanes: 1, Now: now, User: "me"})
+	s, err := New(Options{Reader: r, Lanes: lanes, Now: now, User: "me"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,10 +54,15 @@ func runScript(t *testing.T, s *Session, script string, form Format) string {
 	return buf.String()
 }
 
-// TestSessions runs testdata: a file is a session, each block a script.
+// TestSessions runs testdata: a file is a session, each block a script; that of
+// lanes.txt has four lanes.
 func TestSessions(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
-		s := session(t)
+		lanes := 1
+		if strings.HasSuffix(path, "lanes.txt") {
+			lanes = 4
+		}
+		s := session(t, lanes)
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			return runScript(t, s, d.Input, Format(d.Cmd))
 		})

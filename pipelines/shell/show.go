@@ -405,13 +405,18 @@ func (r *run) explain(ctx context.Context) *Failure {
 	if f != nil {
 		return f
 	}
-	node := plan.Node
+	physical := logical.Explain(plan.Node)
 	if tables, err := r.reads(plan); err == nil { // as it would run now
-		node = plan.Refine(flow.Facts(ctx, tables))
+		lanes, err := flow.Explain(ctx, flow.BoundedOptions{
+			Plan: plan.Node, Refine: plan.Refine, Session: r.settings, Tables: tables, Lanes: r.o.Lanes, Pool: r.pool, Budget: r.budget, TempDir: r.o.TempDir,
+		})
+		if err == nil {
+			physical = lanes
+		}
 	}
-	text := "== Physical Plan ==\n" + logical.Explain(node)
+	text := "== Physical Plan ==\n" + physical
 	if r.st.What != "" && r.st.What != "FORMATTED" {
-		text = "== Analyzed Logical Plan ==\n" + logical.Explain(plan.Bound) + "\n== Optimized Logical Plan ==\n" + logical.Explain(node)
+		text = "== Analyzed Logical Plan ==\n" + logical.Explain(plan.Bound) + "\n== Optimized Logical Plan ==\n" + logical.Explain(plan.Node) + "\n" + text
 	}
 	r.rows([]string{"plan"}, [][]string{{text}})
 	return nil

@@ -48,7 +48,7 @@ func TestSubqueriesApart(t *testing.T) {
 		{`SELECT cast(1.5 as int)`, `SELECT cast(1.5 as bigint)`},
 		{`SELECT current_date()`, `SELECT current_date() - 1`},
 	}
-	s := session(t)
+	s := session(t, 1)
 	runScript(t, s, "CREATE TABLE t (x INT, y INT); CREATE TABLE u (x INT, y INT); INSERT INTO t VALUES (1, 2), (2, NULL), (NULL, 3), (2, 5), (7, 1), (9, 1);", CSV)
 	wrap := func(q string) string {
 		return fmt.Sprintf("max(to_json(named_struct('k', x, 'v', (%s), 't', typeof((%s)))))", q, q)

@@ -85,6 +85,27 @@ func RunBounded(ctx context.Context, o BoundedOptions) (BoundedResult, error) {
 	return BoundedResult{InputRows: prog.InputRows, OutputRows: rows.Load(), Corrupt: prog.Corrupt, Dropped: prog.Dropped, Counters: c}, nil
 }
 
+// Explain prints the plan as RunBounded would run it: refined by what is known
+// of the tables, with the places where rows change lanes.
+func Explain(ctx context.Context, o BoundedOptions) (string, error) {
+	o.Tables = listOnce(o.Tables)
+	if o.Refine != nil {
+		o.Plan = o.Refine(facts(ctx, o.Tables))
+	}
+	plan, err := operator.Build(o.Plan, operator.Env{
+		Pool: o.Pool, Session: o.Session, Lanes: max(o.Lanes, 1), Budget: o.Budget, TempDir: o.TempDir, Size: sizes(ctx, o.Tables),
+	})
+	if err != nil {
+		return "", err
+	}
+	defer plan.Close()
+	e := &Execution{plan: plan, phases: groupScans(plan.Scans()), o: Options{Session: o.Session, Tables: o.Tables, Lanes: max(o.Lanes, 1), Pool: o.Pool}}
+	if err := e.listStatic(ctx); err != nil {
+		return "", err
+	}
+	return plan.Explain(o.Plan, e.wide()), nil
+}
+
 // Replace runs the query and replaces the sink's rows with the result in one
 // commit (a materialized view). Info is stored with the commit. A failed run
 // leaves the old rows.

@@ -34,11 +34,7 @@ func listOnce(tables map[string]connector.Bounded) map[string]connector.Bounded 
 	return out
 }
 
-// Facts tells what is known of relations before they are read.
-func Facts(ctx context.Context, tables map[string]connector.Bounded) logical.Facts {
-	return facts(ctx, listOnce(tables))
-}
-
+// facts tells what is known of relations before they are read.
 func facts(ctx context.Context, tables map[string]connector.Bounded) logical.Facts {
 	return logical.Facts{Bytes: sizes(ctx, tables), Files: func(id string) []logical.FileFacts {
 		l, ok := tables[id].(*listedOnce)

@@ -21,12 +21,14 @@ type builder struct {
 	above limits
 	// loops are the recursive queries around the plan being built.
 	loops map[int]*recursion
+	// node is the node whose operator is being built.
+	node logical.Node
 }
 
 // Build makes the physical plan of root.
 func Build(root logical.Node, env Env) (*Plan, error) {
 	env.Lanes = max(env.Lanes, 1)
-	p := &Plan{env: env, static: map[int]*join{}}
+	p := &Plan{env: env, static: map[int]*join{}, divided: map[logical.Node][]division{}}
 	for range env.Lanes {
 		p.evals = append(p.evals, &expr.Evaluation{Session: env.Session, Pool: env.Pool})
 	}
@@ -55,6 +57,9 @@ func (bd *builder) build(n logical.Node, out port, phase int) (int, *mark, error
 	if bd.env.Check {
 		out = &checked{out: out, want: n.Output()}
 	}
+	outside := bd.node
+	bd.node = n
+	defer func() { bd.node = outside }()
 	switch n := n.(type) {
 	case *logical.Scan:
 		bd.p.scans = append(bd.p.scans, ScanInput{Scan: n, Phase: phase})

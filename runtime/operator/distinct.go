@@ -22,6 +22,7 @@ type distinct struct {
 }
 
 func (bd *builder) distinct(node logical.Node, out port) (port, watermarked, error) {
+	bd.divide(0, division{kind: oneLane})
 	n := node.(*logical.Distinct)
 	if n.State != nil && n.Streaming() {
 		a := &logical.Aggregate{Input: n.Input, State: n.State}

@@ -38,6 +38,7 @@ type exchange struct {
 	open    int          // those that have not ended
 	rows    atomic.Int64 // taken in this step
 	narrow  bool         // only the first part is in use
+	single  bool         // there is no key to divide by
 }
 
 // ender is a part as the exchange ends it; its output has no end.
@@ -144,7 +145,7 @@ type inletLane struct {
 
 // exchange makes an exchange without parts; an operator without a key has one.
 func (bd *builder) exchange(out port, keys int) *exchange {
-	x := &exchange{p: bd.p, out: out, drop: bd.drop}
+	x := &exchange{p: bd.p, out: out, drop: bd.drop, single: keys == 0}
 	n := min(bd.env.Lanes, keyGroups)
 	if keys == 0 {
 		n = 1
@@ -174,6 +175,11 @@ func (bd *builder) inlet(x *exchange, spec inletSpec, to []taker) (*inlet, error
 	var keys []logical.Expr
 	for _, k := range spec.keys {
 		keys = append(keys, spec.exprs[k])
+	}
+	if x.single {
+		bd.divide(x.want, division{kind: oneLane})
+	} else {
+		bd.divide(x.want, division{kind: byKey, keys: keys})
 	}
 	in.hash = newGroupTable(exprTypes(keys))
 	for i := range in.lanes {

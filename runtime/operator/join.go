@@ -113,6 +113,11 @@ func (bd *builder) join(n *logical.Join, out port, phase int) (int, *mark, error
 	j.table = newGroupTable(exprTypes(buildKeys))
 	bd.add(j)
 	j.mem = bd.memory("join")
+	side := 1
+	if j.sides.buildLeft {
+		side = 0
+	}
+	bd.divide(side, division{kind: oneCopy})
 	first := len(bd.p.scans)
 	last, bm, err := bd.build(build, &buildPort{j}, phase)
 	if err != nil {

@@ -32,6 +32,7 @@ type limit struct {
 func (bd *builder) limit(node logical.Node, out port) (port, watermarked, error) {
 	n := node.(*logical.Limit)
 	l := &limit{p: bd.p, out: out, count: n.Count, offset: n.Offset}
+	bd.divide(0, division{kind: oneLane})
 	l.keep = n.Streaming() && !isComplete(n.Input)
 	if l.keep {
 		bd.addLimitState(l)

@@ -142,6 +142,7 @@ type Plan struct {
 	evals   []*expr.Evaluation
 	dropped atomic.Int64
 	running bool
+	divided map[logical.Node][]division // by input, for Explain
 
 	spillMu sync.Mutex // guards below
 	spills  map[*spillFile]struct{}

@@ -36,6 +36,8 @@ func (bd *builder) recursion(n *logical.Recursion, out port, phase int) (int, *m
 		return phase, nil, err
 	}
 	bd.add(r)
+	bd.divide(0, division{kind: oneLane})
+	bd.divide(1, division{kind: oneLane})
 	r.mem = bd.memory("recursive query")
 	for _, s := range r.step.scans {
 		store := newRowStore(bd.env.Pool, s.Scan.Columns)
@@ -51,7 +53,7 @@ func (bd *builder) recursion(n *logical.Recursion, out port, phase int) (int, *m
 func (bd *builder) nested(root logical.Node, r *recursion) (*Plan, error) {
 	env := bd.env
 	env.Lanes, env.Output = 1, r.take
-	p := &Plan{env: env, static: map[int]*join{}, evals: []*expr.Evaluation{{Session: env.Session, Pool: env.Pool}}}
+	p := &Plan{env: env, static: map[int]*join{}, divided: map[logical.Node][]division{}, evals: []*expr.Evaluation{{Session: env.Session, Pool: env.Pool}}}
 	inner := &builder{env: env, p: p, drop: bd.drop, limits: map[*logical.Window]int{}, loops: map[int]*recursion{r.n.Loop: r}}
 	for k, v := range bd.loops {
 		inner.loops[k] = v

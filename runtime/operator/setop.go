@@ -27,6 +27,8 @@ type setOp struct {
 func (bd *builder) setOp(n *logical.SetOp, out port, phase int) (int, *mark, error) {
 	s := &setOp{p: bd.p, out: out, n: n, drop: bd.drop, sel: make([][]int32, bd.env.Lanes), table: newGroupTable(typesOf(n.Columns))}
 	bd.add(s)
+	bd.divide(0, division{kind: oneLane})
+	bd.divide(1, division{kind: oneLane})
 	s.over = newTableSpill(bd.memory("set operation"), s.table, n.Columns)
 	last, rm, err := bd.build(n.Right, &setRight{s}, phase)
 	if err != nil {

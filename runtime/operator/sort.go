@@ -30,6 +30,7 @@ type sorter struct {
 }
 
 func (bd *builder) sort(node logical.Node, out port) (port, watermarked, error) {
+	bd.divide(0, division{kind: oneLane})
 	n := node.(*logical.Sort)
 	exprs := make([]logical.Expr, len(n.Keys))
 	for i, k := range n.Keys {

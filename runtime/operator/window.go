@@ -39,6 +39,7 @@ func (bd *builder) window(node logical.Node, out port) (port, watermarked, error
 		return bd.streamWindow(n, out)
 	}
 	in := n.Input.Output()
+	bd.divide(0, division{kind: oneLane})
 	w := &window{p: bd.p, out: out, n: n, nparts: len(n.PartitionBy), drop: bd.drop, sel: make([][]int32, bd.env.Lanes)}
 	exprs := append([]logical.Expr{}, n.PartitionBy...)
 	w.orders = make([]sortOrder, len(n.PartitionBy))

@@ -8,13 +8,22 @@ import (
 
 // Explain prints a plan as a tree, one node a line, inputs indented below. The
 // text is stable: it depends on the plan alone.
-func Explain(n Node) string {
-	var b strings.Builder
-	explain(&b, n, 0)
-	return b.String()
+func Explain(n Node) string { return ExplainInputs(n, nil) }
+
+// ExplainInputs is Explain with a line, if above gives one, between a node and
+// one of its inputs.
+func ExplainInputs(n Node, above func(n Node, input int) string) string {
+	e := explainer{above: above}
+	e.node(n, 0)
+	return e.String()
 }
 
-func explain(b *strings.Builder, n Node, depth int) {
+type explainer struct {
+	strings.Builder
+	above func(n Node, input int) string
+}
+
+func (b *explainer) node(n Node, depth int) {
 	b.WriteString(strings.Repeat("  ", depth))
 	b.WriteString(Describe(n))
 	if n.Streaming() {
@@ -27,13 +36,22 @@ func explain(b *strings.Builder, n Node, depth int) {
 		WalkExpr(e, func(x Expr) bool {
 			if s, ok := x.(*Subquery); ok {
 				b.WriteString(strings.Repeat("  ", depth+1) + "Subquery" + outerText(s.Outer) + "\n")
-				explain(b, s.Plan, depth+2)
+				b.node(s.Plan, depth+2)
 			}
 			return true
 		})
 	})
-	for _, c := range n.Inputs() {
-		explain(b, c, depth+1)
+	for i, c := range n.Inputs() {
+		line := ""
+		if b.above != nil {
+			line = b.above(n, i)
+		}
+		if line == "" {
+			b.node(c, depth+1)
+			continue
+		}
+		b.WriteString(strings.Repeat("  ", depth+1) + line + "\n")
+		b.node(c, depth+2)
 	}
 }
 
