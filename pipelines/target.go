@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"pipelines/pipelines/graph"
+	"pipelines/spec"
 	"pipelines/spec/diag"
 	"pipelines/stores"
 	"pipelines/tables"
@@ -204,18 +205,20 @@ func (u *update) compareTable(t *target) diag.List {
 	for _, p := range d.partitionedBy {
 		parts = append(parts, t.schema.Fields[t.schema.Index(p.value)].Name)
 	}
-	if d.kind == graph.MaterializedView && !u.fresh[d] {
-		t.schema = keepOrder(snap.Schema(), t.schema)
-	}
+	repartitioned := !slices.Equal(parts, snap.PartitionColumns())
 	if u.fresh[d] || d.kind == graph.MaterializedView {
-		t.merged = !t.schema.Equal(snap.Schema()) || !slices.Equal(parts, snap.PartitionColumns())
+		if repartitioned && !u.fresh[d] && u.p.spec.Form == spec.Spark {
+			return fail("CANNOT_UPDATE_PARTITION_COLUMNS", "run with --full-refresh "+d.shown(), "%s is partitioned by %v in the storage and by %v in the project", d.shown(), snap.PartitionColumns(), parts)
+		}
+		t.schema = keepOrder(snap.Schema(), t.schema)
+		t.merged = !t.schema.Equal(snap.Schema()) || repartitioned
 		return nil
 	}
 	if list := keyedDrift(t); list != nil {
 		return list
 	}
-	if !slices.Equal(parts, snap.PartitionColumns()) {
-		return fail("SPECIFIED_PARTITIONING_NOT_COMPATIBLE", "run with --full-refresh "+d.shown(), "%s is partitioned by %v in the storage and by %v in the project", d.shown(), snap.PartitionColumns(), parts)
+	if repartitioned {
+		return fail("CANNOT_UPDATE_PARTITION_COLUMNS", "run with --full-refresh "+d.shown(), "%s is partitioned by %v in the storage and by %v in the project", d.shown(), snap.PartitionColumns(), parts)
 	}
 	merged, err := schema.Merge(snap.Schema(), t.schema)
 	if err != nil {

@@ -2,6 +2,7 @@
 usage: sdp_spark.py FOLDER: each N.json there gets N.result.
 It starts `sdp_spark.py FOLDER PORT` for itself, the Connect server."""
 
+import base64
 import contextlib
 import datetime as dt
 import decimal
@@ -56,6 +57,8 @@ def server(folder, port):
 
 def value(v):
     """A value as JSON has it in the results of our binary."""
+    if isinstance(v, (bytes, bytearray)):
+        return base64.b64encode(v).decode()
     if isinstance(v, decimal.Decimal):
         return format(v, "f")
     if isinstance(v, dt.datetime):

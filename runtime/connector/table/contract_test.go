@@ -234,7 +234,10 @@ func TestReset(t *testing.T) {
 				t.Errorf("before the refusal: %q", got)
 			}
 		case table.Reread:
-			f.want(second, again, after)
+			f.want(again, after) // what was written before the reset is gone
+			p.add(2, true)
+			p.add(1, false)
+			f.want(p.add(3, true), p.add(1, false)) // of several resets the last one
 		case table.Skip: // what was there when the run began is the old rows again
 			f.want(second)
 		}

@@ -18,7 +18,8 @@ type OnReset uint8
 const (
 	// Refuse fails with ResetError.
 	Refuse OnReset = iota
-	// Reread takes the new rows as if they were appended.
+	// Reread takes the new rows as if they were appended; of several
+	// replacements since the last epoch, those of the last one.
 	Reread
 	// Skip leaves them out.
 	Skip
@@ -234,7 +235,10 @@ func (l *limit) take(f *tables.File) {
 // walk visits the files after from up to to, within the limit, and returns how
 // far it came.
 func (s *Stream) walk(ctx context.Context, from, to position, visit func(located) bool, lim *limit) (position, error) {
-	at := from
+	at, err := s.lastReset(ctx, from, to)
+	if err != nil {
+		return at, err
+	}
 	if at.Initial {
 		snap, err := s.Table.SnapshotAt(ctx, at.Version)
 		if err != nil {
@@ -261,6 +265,33 @@ func (s *Stream) walk(ctx context.Context, from, to position, visit func(located
 		return at, nil
 	}
 	return s.walkChanges(ctx, at, to, visit, lim)
+}
+
+// lastReset moves on to the last commit in (at, to] that replaced all rows, if
+// the stream reads such rows again: what older commits wrote is gone.
+func (s *Stream) lastReset(ctx context.Context, at, to position) (position, error) {
+	if s.o.OnReset != Reread || to.Initial || at.Version >= to.Version && to.Index == 0 {
+		return at, nil
+	}
+	last := int64(-1)
+	err := s.Table.Changes(ctx, at.Version+1, func(c *tables.Change) bool {
+		if c.Version > to.Version && (c.Version != to.Version+1 || to.Index == 0) {
+			return false
+		}
+		if c.DataRemoved && replacesAll(c) {
+			last = c.Version
+		}
+		return true
+	})
+	if err == nil && last >= 0 && (last > at.Version+1 || at.Initial) {
+		at = position{ID: at.ID, Version: last - 1}
+	}
+	return at, err
+}
+
+// replacesAll reports whether a commit that removes rows removes all of them.
+func replacesAll(c *tables.Change) bool {
+	return c.Operation == "WRITE" || c.Operation == "CREATE OR REPLACE TABLE AS SELECT"
 }
 
 func (s *Stream) walkChanges(ctx context.Context, at, to position, visit func(located) bool, lim *limit) (position, error) {
@@ -317,14 +348,14 @@ func (s *Stream) added(c *tables.Change) (files []tables.File, skip bool, err er
 		}
 		return c.Adds, false, nil
 	}
-	replaced := c.Operation == "WRITE" || c.Operation == "CREATE OR REPLACE TABLE AS SELECT"
+	all := replacesAll(c)
 	switch {
-	case s.o.SkipChangeCommits || !replaced && s.o.OnReset == Skip:
+	case s.o.SkipChangeCommits || !all && s.o.OnReset == Skip:
 		return nil, false, nil
-	case replaced && s.o.OnReset == Skip:
+	case all && s.o.OnReset == Skip:
 		return nil, true, nil
-	case replaced && s.o.OnReset == Reread:
+	case all && s.o.OnReset == Reread:
 		return c.Adds, false, nil
 	}
-	return nil, false, &ResetError{Table: s.o.Name, Version: c.Version, What: c.Operation, Partly: !replaced}
+	return nil, false, &ResetError{Table: s.o.Name, Version: c.Version, What: c.Operation, Partly: !all}
 }
