@@ -34,7 +34,7 @@ var tight = [][2]pipelines.RunOptions{
 func TestGoldenCheckpointsInLittleMemory(t *testing.T) {
 	t.Cleanup(func() { debug.SetMemoryLimit(math.MaxInt64) })
 	shapes, err := filepath.Glob(filepath.Join(goldenCheckpoints, "*", "*"))
-	if err != nil || len(shapes) < 2*len(stateShapes)-3 {
+	if err != nil || len(shapes) < 2*len(stateShapes)-4 {
 		t.Fatal(len(shapes), err)
 	}
 	for n, shape := range shapes {
