@@ -234,7 +234,12 @@ func addStates(_ *Ctx, st *States, groups, rows []int32, other *States) {
 
 func bitAggregate(name, doc string) *Aggregate {
 	return aggregate(name, name+"(expr)", doc, aggSpec{
-		sig: signature{params: []param{pIntegral}},
+		sig: signature{params: []param{{pIntegral.want, func(_ *Session, t schema.Type) (schema.Type, bool) {
+			if t.Kind == schema.Void {
+				return tInt, true
+			}
+			return t, t.IsInteger()
+		}}}},
 		build: func(_ *Session, _ []Arg, types []schema.Type) (*BoundAggregate, error) {
 			fold := func(acc *int64, seen *bool, x int64) {
 				switch {

@@ -77,7 +77,7 @@ var listAggregates = []*Aggregate{
 		},
 	}),
 	aggregate("percentile_approx", "percentile_approx(col, percentage[, accuracy])", "A value of the column near the percentile (here: the exact one).", aggSpec{
-		sig: signature{params: []param{pPercentiled, pAny, pBigint}, min: 2}, build: buildApproxPercentile,
+		sig: signature{params: []param{pRanked, pAny, pBigint}, min: 2}, build: buildApproxPercentile,
 	}).alias("approx_percentile"),
 	aggregate("mode", "mode(col[, deterministic])", "The most frequent value.", aggSpec{
 		sig: signature{params: []param{pAny, pBool, pBool}, min: 1, check: checkMode}, build: buildMode,
@@ -171,6 +171,14 @@ func topBy(types []schema.Type, sign, k int) *BoundAggregate {
 		out.EndList()
 	})
 }
+
+// pRanked takes dates and times too.
+var pRanked = param{`("NUMERIC" or "DATE" or "TIMESTAMP" or "ANSI INTERVAL")`, func(s *Session, t schema.Type) (schema.Type, bool) {
+	if isTemporal(t) {
+		return t, true
+	}
+	return pSummable.take(s, t)
+}}
 
 // pPercentiled takes numbers and intervals; numbers that are no interval count
 // as DOUBLE in the result.

@@ -77,8 +77,8 @@ var statAggregates = []*Aggregate{
 		}
 		return p.cxy * p.cxy / (p.sx * p.sy), true
 	}),
-	pairAggregate("regr_avgx", "y, x", "Mean of x.", func(p pairs) (float64, bool) { return p.my, true }),
-	pairAggregate("regr_avgy", "y, x", "Mean of y.", func(p pairs) (float64, bool) { return p.mx, true }),
+	pairMean("regr_avgx", "Mean of x.", 1),
+	pairMean("regr_avgy", "Mean of y.", 0),
 	pairAggregate("regr_sxx", "y, x", "Sum of squares of x.", func(p pairs) (float64, bool) { return p.sy, true }),
 	pairAggregate("regr_syy", "y, x", "Sum of squares of y.", func(p pairs) (float64, bool) { return p.sx, true }),
 	pairAggregate("regr_sxy", "y, x", "Sum of products.", func(p pairs) (float64, bool) { return p.cxy, true }),
@@ -186,6 +186,34 @@ func pairAggregate(name, args, doc string, finish func(p pairs) (float64, bool))
 					appendFloat(out, p.n, func() (float64, bool) { return finish(p) })
 				}
 			}
+			return b, nil
+		},
+	})
+}
+
+// pairMean is avg of one of two arguments over the rows that have both.
+func pairMean(name, doc string, of int) *Aggregate {
+	avg := avgAggregate("avg", "", false)
+	return aggregate(name, name+"(y, x)", doc, aggSpec{
+		sig: signature{params: []param{pNumeric, pNumeric}},
+		build: func(s *Session, args []Arg, types []schema.Type) (*BoundAggregate, error) {
+			arg := args[of]
+			arg.Type = types[of]
+			b, err := avg.Bind(s, []Arg{arg})
+			if err != nil {
+				return nil, err
+			}
+			update := b.Update
+			b.Update = func(c *Ctx, st *States, groups, rows []int32, vs []*vector) {
+				both, at := make([]int32, 0, len(rows)), make([]int32, 0, len(rows))
+				for k, r := range rows {
+					if !vs[0].IsNull(int(r)) && !vs[1].IsNull(int(r)) {
+						both, at = append(both, groups[k]), append(at, r)
+					}
+				}
+				update(c, st, both, at, vs[of:of+1])
+			}
+			b.Retract, b.Version = nil, b.Version+1
 			return b, nil
 		},
 	})

@@ -30,7 +30,7 @@ var pAveraged = param{pSummable.want, func(s *Session, t schema.Type) (schema.Ty
 
 func sumAggregate(name, doc string, try bool) *Aggregate {
 	return aggregate(name, name+"(expr)", doc, aggSpec{
-		sig: signature{params: []param{pSummable}},
+		sig: signature{params: []param{pAveraged}},
 		build: func(s *Session, _ []Arg, types []schema.Type) (*BoundAggregate, error) {
 			t := types[0]
 			if t.IsFloat() {
@@ -261,7 +261,12 @@ func appendAvg(mode avgMode, t schema.Type, st *States, g int32, out *vector) {
 		return
 	}
 	switch {
-	case lost || !ok || out.Type.Kind == schema.Decimal && !text.DecimalFits(v, out.Type.Precision):
+	case lost || out.Type.Kind == schema.Decimal && !text.DecimalFits(sum, min(t.Precision+10, maxPrecision)):
+		if mode.strict {
+			out.Fail(at, errOverflow("Overflow in sum of decimals", "try_avg"))
+		}
+		return
+	case !ok || out.Type.Kind == schema.Decimal && !text.DecimalFits(v, out.Type.Precision):
 		if mode.strict {
 			out.Fail(at, errDecimalRange(string(text.AppendDecimal(nil, v, out.Type.Scale)), out.Type.Precision, out.Type.Scale))
 		}

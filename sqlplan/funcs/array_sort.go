@@ -14,7 +14,15 @@ var pOnlyBool = param{`"BOOLEAN"`, func(_ *Session, t schema.Type) (schema.Type,
 
 func sortArrayFunction() *Function {
 	return define("sort_array", "array", "sort_array(array[, ascendingOrder])", "The array sorted: nulls first when ascending, last when descending.", signature{
-		params: []param{pArray, pOnlyBool}, min: 1, infer: firstType, check: orderedElements("sort_array"),
+		params: []param{pArray, pAny}, min: 1, infer: firstType, check: func(s *Session, call string, args []Arg) error {
+			if len(args) == 2 && args[1].Type.Kind != schema.Boolean && args[1].Type.Kind != schema.Void {
+				if args[1].Const == nil {
+					return errNotFoldable(call, "ascendingOrder", tBool, args[1])
+				}
+				return errInputType(call, 1, pOnlyBool.want, args[1])
+			}
+			return orderedElements("sort_array")(s, call, args)
+		},
 		kernel: func(c *Ctx, args []*vector, out *vector) {
 			elems := args[0].Children[0]
 			sorted(c, args[0], out, func(i int, rows []int32) {

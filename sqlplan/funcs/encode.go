@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"pipelines/tables/schema"
 )
 
 var encodeFunctions = []*Function{
@@ -92,20 +94,22 @@ func validBase64(s []byte) bool {
 }
 
 func toBinary(name string, try bool) *Function {
-	format := pString
-	if !try { // check says what is wrong
-		format = pAny
-	}
+	format := param{pString.want, func(s *Session, t schema.Type) (schema.Type, bool) {
+		if !Implicit(s, t, tString) {
+			return t, true // check refuses it
+		}
+		return tString, true
+	}}
 	return define(name, "string", name+"(str[, fmt])", "Bytes of a text in a format: hex (default), utf-8 or base64.", signature{
 		params: []param{pString, format}, min: 1, result: tBinary, canFail: true, try: try,
-		check: func(_ *Session, call string, args []Arg) error {
+		check: func(s *Session, call string, args []Arg) error {
 			if len(args) < 2 {
 				return nil
 			}
 			if args[1].Const == nil {
 				return errNotFoldable(call, "fmt", tString, args[1])
 			}
-			if try || args[1].Const.IsNull(0) {
+			if args[1].Const.IsNull(0) || try && Implicit(s, args[1].Type, tString) {
 				return nil
 			}
 			f, ok := constString(args[1])

@@ -422,6 +422,9 @@ func (p numberPattern) wrap(b []byte, s string) []byte {
 	if strings.HasPrefix(s, "-") {
 		prefix, suffix, s = p.negative, p.behind, s[1:]
 	}
+	if s == "∞" {
+		return append(append(append(b, prefix...), s...), suffix...)
+	}
 	whole, frac, found := strings.Cut(s, ".")
 	if n := p.whole - len(whole); n > 0 {
 		whole = strings.Repeat("0", n) + whole
@@ -460,6 +463,9 @@ func formatNumber(v *vector, r, lo, hi, shift int) string {
 		if x != x {
 			return "NaN"
 		}
+		if x-x != 0 {
+			return map[bool]string{true: "∞", false: "-∞"}[x > 0]
+		}
 		s = strconv.FormatFloat(roundFloat(x, hi, true), 'f', hi, 64)
 	default:
 		if s = strconv.FormatInt(intAt(v, r), 10) + strings.Repeat("0", shift); hi > 0 {
@@ -472,56 +478,86 @@ func formatNumber(v *vector, r, lo, hi, shift int) string {
 	return strings.TrimSuffix(s, ".")
 }
 
-// sentencesKernel cuts at sentence ends and at what is no letter or digit.
+// sentencesKernel cuts texts into sentences and these into words.
 func sentencesKernel(c *Ctx, args []*vector, out *vector) {
 	inner := out.Children[0]
 	c.nullWhere(out, args[0]) // a language or country that is NULL is none
 	c.appendLists(out, func(i int) {
-		word := []byte{}
-		flush := func() {
-			if len(word) > 0 {
-				inner.Children[0].AppendStr(word)
-				word = word[:0]
-			}
-		}
-		text, open := string(args[0].Str(i)), false
-		for at, r := range text {
-			open = open || at == 0 || !unicode.IsSpace(r) // blanks belong to the sentence before them
-			switch {
-			case isWordRune(r), r == '.' && insideNumber(text, at):
-				word = append(word, string(r)...)
-			case r == '.' || r == '!' || r == '?':
-				flush()
-				if rest := strings.TrimLeft(text[at+1:], " \t\n"); rest == "" || r == '.' && goesOn(rest) {
+		for s := string(args[0].Str(i)); s != ""; {
+			n := sentenceEnd(s)
+			start := 0
+			for at, r := range s[:n] {
+				if isWordRune(r) || joinsWord(s[:n], at, r) {
 					continue
 				}
-				inner.EndList()
-				open = false
-			default:
-				flush()
+				appendWord(inner.Children[0], s[:at], start)
+				start = at + utf8.RuneLen(r)
+				if r == utf8.RuneError {
+					start = at + 1
+				}
 			}
-		}
-		flush()
-		if open {
+			appendWord(inner.Children[0], s[:n], start)
 			inner.EndList()
+			s = s[n:]
 		}
 	})
 }
 
-// goesOn is whether a sentence goes on behind a full stop: before a small
-// letter or another mark.
-func goesOn(rest string) bool {
-	r, _ := utf8.DecodeRuneInString(rest)
-	return unicode.IsLower(r) || r == '.' || r == '!' || r == '?'
+// appendWord appends the word from start to the end of s. A number right behind
+// a sign of money, a full stop or # is one with it, and no word.
+func appendWord(words *vector, s string, start int) {
+	if start >= len(s) {
+		return
+	}
+	before, _ := utf8.DecodeLastRuneInString(s[:start])
+	if unicode.IsDigit(rune(s[start])) && (before == '.' || before == '#' || unicode.Is(unicode.Sc, before) && before != '¢') {
+		return
+	}
+	words.AppendStr([]byte(s[start:]))
+}
+
+// sentenceEnd is where the first sentence of a text ends, with the blanks
+// behind it: behind ! and ?, and behind a full stop before a blank, unless a
+// small letter or another mark follows.
+func sentenceEnd(s string) int {
+	for at := 0; ; {
+		mark := strings.IndexAny(s[at:], ".!?")
+		if mark < 0 {
+			return len(s)
+		}
+		marks := strings.TrimLeft(s[at+mark:], ".!?")
+		sure := strings.ContainsAny(s[at+mark:len(s)-len(marks)], "!?")
+		at = len(s) - len(marks)
+		closed := strings.TrimLeft(marks, ")]}\"'»”’")
+		rest := strings.TrimLeftFunc(closed, unicode.IsSpace)
+		switch {
+		case rest == "":
+			return len(s)
+		case sure:
+			return len(s) - len(rest)
+		case len(rest) == len(closed):
+			continue
+		}
+		next, _ := utf8.DecodeRuneInString(strings.TrimLeft(rest, "([{\"'«“‘"))
+		if !unicode.IsLower(next) && !strings.ContainsRune(".!?", next) {
+			return len(s) - len(rest)
+		}
+	}
 }
 
 // isWordRune: what lies beyond the first plane is two characters to Java, and
 // a word does not begin with one of them.
 func isWordRune(r rune) bool {
-	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r >= 0x80 && r <= 0xffff && r != utf8.RuneError || r == '\'' || r == '_'
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r >= 0x80 && r <= 0xffff && r != utf8.RuneError || r == '_'
 }
 
-// insideNumber is whether digits stand on both sides of a byte.
-func insideNumber(s string, at int) bool {
-	return at > 0 && at+1 < len(s) && s[at-1]-'0' <= 9 && s[at+1]-'0' <= 9
+// joinsWord is whether a mark holds letters together, or digits.
+func joinsWord(s string, at int, r rune) bool {
+	letters, digits := strings.ContainsRune("'.\"", r) || unicode.Is(unicode.Pd, r), strings.ContainsRune("'.,\"", r)
+	if !letters && !digits {
+		return false
+	}
+	before, _ := utf8.DecodeLastRuneInString(s[:at])
+	behind, _ := utf8.DecodeRuneInString(s[at+utf8.RuneLen(r):])
+	return letters && unicode.IsLetter(before) && unicode.IsLetter(behind) || digits && unicode.IsDigit(before) && unicode.IsDigit(behind)
 }

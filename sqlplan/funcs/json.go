@@ -448,14 +448,14 @@ func bindSchemaOfJSON(s *Session, args []Arg) (*Bound, error) {
 // sampleArg gives the constant text of schema_of_json and schema_of_csv.
 func sampleArg(name, input string, args []Arg) (string, error) {
 	a, call := args[0], callText(name, args)
-	if a.Const != nil && a.Const.IsNull(0) {
+	if a.Const == nil {
+		return "", errNotFoldable(call, input, tString, a)
+	}
+	if a.Const.IsNull(0) {
 		return "", errMismatch("UNEXPECTED_NULL", call, "The `"+input+"` must not be null.", map[string]string{"exprName": "`" + input + "`"})
 	}
 	if err := stringArg(name, args); err != nil {
 		return "", err
-	}
-	if a.Const == nil {
-		return "", errNotFoldable(call, input, tString, a)
 	}
 	return string(a.Const.Str(0)), nil
 }

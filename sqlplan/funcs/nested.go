@@ -293,7 +293,7 @@ func bindElementAt(s *Session, name string, args []Arg, try bool) (*Bound, error
 	t := args[0].Type
 	switch t.Kind {
 	case schema.Map:
-		return bindMapValue(s, name, args)
+		return bindMapElement(s, name, args)
 	case schema.Array:
 	default:
 		return nil, errInputType(callText(name, args), 0, `("ARRAY" or "MAP")`, args[0])
@@ -323,12 +323,35 @@ func bindElementAt(s *Session, name string, args []Arg, try bool) (*Bound, error
 	}, nil
 }
 
+// bindMapElement is element_at of a map, whose keys and the key become the
+// wider of their types; texts stay texts.
+func bindMapElement(s *Session, name string, args []Arg) (*Bound, error) {
+	t, e := args[0].Type, args[1].Type
+	kt, ok := widerType(s, *t.Key, e)
+	if ok {
+		kt, ok = exactNumber(*t.Key, e, kt)
+	}
+	if !ok {
+		return nil, errMapKeyType(name, args)
+	}
+	b, err := bindMapValue(s, name, args)
+	if err == nil && !kt.SameShape(*t.Key) {
+		b.Args = []schema.Type{schema.MapOf(kt, *t.Elem, t.ElemNullable), kt}
+	}
+	return b, err
+}
+
+func errMapKeyType(name string, args []Arg) *Error {
+	t, e := args[0].Type, args[1].Type
+	return errMismatch("MAP_FUNCTION_DIFF_TYPES", callText(name, args), "Input to `"+name+`" should have been "MAP" followed by a value with same key type, but it's [`+
+		quoteType(t)+", "+quoteType(e)+"].", map[string]string{"functionName": "`" + name + "`", "leftType": quoteType(t), "rightType": quoteType(e)})
+}
+
 func bindMapValue(s *Session, name string, args []Arg) (*Bound, error) {
 	t := args[0].Type
 	kt, ok := CommonType(s, *t.Key, args[1].Type)
 	if !ok || !kt.SameShape(*t.Key) && !Implicit(s, args[1].Type, *t.Key) {
-		return nil, errMismatch("MAP_FUNCTION_DIFF_TYPES", callText(name, args), "Input to `"+name+`" should have been "MAP" followed by a value with same key type, but it's [`+
-			quoteType(t)+", "+quoteType(args[1].Type)+"].", map[string]string{"functionName": "`" + name + "`", "leftType": quoteType(t), "rightType": quoteType(args[1].Type)})
+		return nil, errMapKeyType(name, args)
 	}
 	return &Bound{
 		Args: []schema.Type{t, *t.Key}, Result: *t.Elem, Nullable: true, Nulls: NullAware,

@@ -16,14 +16,14 @@ func roundScale(s *Session, name string, args []Arg) (int, error) {
 		return 0, nil
 	}
 	a := args[1]
+	if !Implicit(s, a.Type, tInt) {
+		return 0, errInputType(callText(name, args), 1, `"INT"`, a)
+	}
 	if a.Const == nil {
 		return 0, errNotFoldable(callText(name, args), "scale", tInt, a)
 	}
 	if a.Const.IsNull(0) {
 		return 0, nil
-	}
-	if a.Type.Kind != schema.String && !a.Type.IsNumeric() {
-		return 0, errInputType(callText(name, args), 1, `"INT"`, a)
 	}
 	v, err := castConst(s, a, tInt)
 	if err != nil || v.IsNull(0) {
