@@ -109,9 +109,13 @@ func (n *mnode) each(f func(*mnode)) {
 }
 
 // keys notes where joins leave out rows whose key is NULL before the watermark
-// sees them: on the sides whose rows need a partner.
+// sees them: on the sides whose rows need a partner, but for what is below a
+// deduplication.
 func (n *mnode) keys(keyed bool) {
 	n.keyed = keyed
+	if _, ok := n.op.(*mdedup); ok {
+		keyed = false
+	}
 	j, ok := n.op.(*mjoin)
 	for i, x := range n.in {
 		x.keys(keyed && (i == 0 || !ok) || ok && !j.outer(i))
