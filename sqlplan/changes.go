@@ -378,14 +378,15 @@ func (k *changesCompiler) zone(n logical.Node, cols []logical.Attr, keys []int) 
 
 // finish checks and rewrites the plan.
 func (k *changesCompiler) finish(n logical.Node, b *bind.Binder, text *diag.Text) (*Plan, diag.List) {
+	steer := rewrite.Options{Session: k.opts.Session, Off: k.opts.Rules, FirstID: k.next, Trace: k.opts.Trace}
+	n, steer.FirstID = rewrite.StreamExistence(n, steer)
 	n, diags := streaming.Check(n, streaming.Options{Text: text, Place: k.Place, Mode: k.opts.Mode, Name: k.opts.Name, TTL: k.opts.StateTTL, Zone: streaming.ZoneTag(k.opts.Session.Location)})
 	if diags.HasErrors() {
 		return nil, diags
 	}
 	out := n.Output()
-	p := &Plan{Bound: n, Schema: logical.SchemaOf(out[:len(out)-2]), Streaming: n.Streaming(), Reads: distinct(b.Reads())}
+	p := &Plan{Bound: n, Schema: logical.SchemaOf(out[:len(out)-2]), Streaming: n.Streaming(), Reads: distinct(b.Reads()), opts: steer}
 	var err error
-	p.opts = rewrite.Options{Session: k.opts.Session, Off: k.opts.Rules, FirstID: k.next, Trace: k.opts.Trace}
 	p.Node, err = rewrite.Run(n, p.opts)
 	if err != nil {
 		return nil, append(diags, refused(err, text, k.whole))

@@ -211,3 +211,40 @@ func TestB57(t *testing.T) {
 		want(t, dir, "out", wanted...)
 	}
 }
+
+// TestStreamSubqueries: EXISTS, IN and their opposites over a stream, also below
+// AUTO CDC, are joins: what has a partner comes out with it, what has none when
+// its time is over.
+func TestStreamSubqueries(t *testing.T) {
+	const schema, right = "side STRING, id BIGINT, ts TIMESTAMP", "FROM STREAM(raw) WATERMARK ts DELAY OF INTERVAL 0 SECONDS AS b WHERE b.side = 'B' AND b.ts BETWEEN a.ts AND a.ts + INTERVAL 5 SECONDS"
+	const left = "SELECT a.id, a.ts FROM STREAM(raw) WATERMARK ts DELAY OF INTERVAL 0 SECONDS AS a WHERE a.side = 'A' AND "
+	table := func(where string) string { return streaming(left + where) }
+	changes := func(where string) string {
+		return "views:\n  - {name: v, sql: \"" + left + where + "\"}\nstreaming_tables:\n  - name: out\n    auto_cdc: {source: v, keys: [id], sequence_by: ts}\n"
+	}
+	for _, c := range []struct{ doc, met, alone string }{
+		{table("EXISTS (SELECT 1 " + right + " AND a.id = b.id)"), "met", ""},
+		{table("a.id IN (SELECT b.id " + right + ")"), "met", ""},
+		{table("NOT EXISTS (SELECT 1 " + right + " AND a.id = b.id)"), "", "alone"},
+		{table("coalesce(a.id, 0) NOT IN (SELECT coalesce(b.id, 0) " + right + ")"), "", "alone"},
+		{changes("NOT EXISTS (SELECT 1 " + right + " AND a.id = b.id)"), "", "alone"},
+	} {
+		s := newSteps(t, schema, c.doc)
+		some := func(rs ...string) (out []string) {
+			for _, r := range rs {
+				if r != "" {
+					out = append(out, map[string]string{"met": `1 "2026-01-01T10:00:00.000Z"`, "alone": `2 "2026-01-01T10:00:01.000Z"`}[r])
+				}
+			}
+			return out
+		}
+		s.take(`{"side":"A","id":1,"ts":"2026-01-01T10:00:00Z"}`, `{"side":"A","id":2,"ts":"2026-01-01T10:00:01Z"}`, `{"side":"B","id":2,"ts":"2026-01-01T10:00:00Z"}`).want()
+		s.take(`{"side":"B","id":1,"ts":"2026-01-01T10:00:05Z"}`, `{"side":"B","id":1,"ts":"2026-01-01T10:00:05Z"}`).want(some(c.met)...)
+		s.take(`{"side":"A","id":3,"ts":"2026-01-01T10:01:00Z"}`, `{"side":"B","id":3,"ts":"2026-01-01T10:01:00Z"}`)
+		if met := some(c.met, c.alone); c.met != "" {
+			s.want(append(met, `3 "2026-01-01T10:01:00.000Z"`)...)
+		} else {
+			s.want(met...)
+		}
+	}
+}
