@@ -74,9 +74,14 @@ func (p *project) copy(rule string) {
 func options(t *testing.T, args []string) (o pipelines.RunOptions) {
 	t.Helper()
 	for i := 1; i < len(args); i++ {
-		next := func() []string {
+		next := func() (names []string) {
 			i++
-			return strings.Split(args[i], ",")
+			for name := range strings.SplitSeq(args[i], ",") {
+				if name = strings.TrimSpace(name); name != "" {
+					names = append(names, name)
+				}
+			}
+			return names
 		}
 		switch args[i] {
 		case "--refresh":
