@@ -125,7 +125,7 @@ func elementArgs(s *Session, name string, args []Arg, nullOK bool) ([]schema.Typ
 	if !ok {
 		return nil, errArrayElement(name, call, t, e)
 	}
-	if name == "array_remove" || name == "array_position" {
+	if name == "array_remove" || name == "array_position" || name == "array_insert" {
 		if et, ok = exactNumber(*t.Elem, e, et); !ok {
 			return nil, errArrayElement(name, call, t, e)
 		}

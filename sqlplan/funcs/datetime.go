@@ -442,27 +442,29 @@ func dateFields(name string) (extractField, bool) {
 	return extractField{}, false
 }
 
+// intervalFields gives a field that intervals of the type have.
 func intervalFields(t schema.Type, name string) (extractField, bool) {
 	tiny := typ(schema.Int8)
 	up := strings.ToUpper(name)
+	within := func(f schema.IntervalField) bool { return t.From <= f && f <= t.To }
 	if t.Kind == schema.YearMonthInterval {
 		switch up {
 		case "YEAR", "Y", "YEARS", "YR", "YRS":
-			return extractField{tInt, func(m int64) int64 { return m / 12 }}, true
+			return extractField{tInt, func(m int64) int64 { return m / 12 }}, within(schema.Year)
 		case "MONTH", "MON", "MONS", "MONTHS":
-			return extractField{tiny, func(m int64) int64 { return m % 12 }}, true
+			return extractField{tiny, func(m int64) int64 { return m % 12 }}, within(schema.Month)
 		}
 		return extractField{}, false
 	}
 	switch up {
 	case "DAY", "D", "DAYS":
-		return extractField{tInt, func(m int64) int64 { return m / text.MicrosPerDay }}, true
+		return extractField{tInt, func(m int64) int64 { return m / text.MicrosPerDay }}, within(schema.Day)
 	case "HOUR", "H", "HOURS", "HR", "HRS":
-		return extractField{tiny, func(m int64) int64 { return m % text.MicrosPerDay / text.MicrosPerHour }}, true
+		return extractField{tiny, func(m int64) int64 { return m % text.MicrosPerDay / text.MicrosPerHour }}, within(schema.Hour)
 	case "MINUTE", "M", "MIN", "MINS", "MINUTES":
-		return extractField{tiny, func(m int64) int64 { return m % text.MicrosPerHour / text.MicrosPerMinute }}, true
+		return extractField{tiny, func(m int64) int64 { return m % text.MicrosPerHour / text.MicrosPerMinute }}, within(schema.Minute)
 	case "SECOND", "S", "SEC", "SECONDS", "SECS":
-		return extractField{schema.DecimalOf(8, 6), func(m int64) int64 { return m % text.MicrosPerMinute }}, true
+		return extractField{schema.DecimalOf(8, 6), func(m int64) int64 { return m % text.MicrosPerMinute }}, within(schema.Second)
 	}
 	return extractField{}, false
 }
@@ -525,7 +527,9 @@ func bindDatePart(s *Session, args []Arg) (*Bound, error) {
 	case t.Kind == schema.YearMonthInterval || t.Kind == schema.DayTimeInterval:
 		x, known = intervalFields(t, name)
 	default:
-		x, known = dateFields(name)
+		if x, known = dateFields(name); !known {
+			return nil, errExtract(name, args[1])
+		}
 		if t.Kind != schema.TimestampNTZ && t.Kind != schema.Date {
 			if !Implicit(s, t, tTime) || t.IsNumeric() {
 				return nil, errInputType(call, 1, pInstant.want, args[1])

@@ -308,6 +308,9 @@ func formatArg(s *Session, name string, args []Arg) (*numberFormat, error) {
 	if err != nil || format.IsNull(0) {
 		return nil, err
 	}
+	if len(format.Str(0)) == 0 {
+		return nil, errNumberFormat("EMPTY", "", "The number format string cannot be empty.")
+	}
 	f, bad := compileNumberFormat(string(format.Str(0)))
 	if bad != nil {
 		return nil, bad

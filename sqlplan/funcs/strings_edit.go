@@ -101,7 +101,7 @@ func checkMask(_ *Session, call string, args []Arg) error {
 		switch {
 		case a.Const == nil:
 			return errNotFoldable(call, name, tString, a)
-		case !a.Const.IsNull(0) && utf8.RuneCount(a.Const.Str(0)) != 1:
+		case !a.Const.IsNull(0) && charCount(a.Const.Str(0)) != 1:
 			return errMismatch("INPUT_SIZE_NOT_ONE", call, "Length of "+name+" should be 1.", map[string]string{"exprName": name})
 		}
 	}
@@ -157,7 +157,14 @@ func eltFunction() *Function {
 	bind := f.Bind
 	f.Bind = func(s *Session, args []Arg) (*Bound, error) {
 		b, err := bind(s, args)
-		if err == nil && b.Result.Kind == schema.Binary && strings.EqualFold(s.conf("spark.sql.function.eltOutputAsString", "false"), "true") {
+		if err != nil {
+			return nil, err
+		}
+		text := strings.EqualFold(s.conf("spark.sql.function.eltOutputAsString", "false"), "true")
+		for _, t := range b.Args[1:] { // one text makes all of them texts
+			text = text || t.Kind != schema.Binary
+		}
+		if text {
 			b.Result = tString
 			for i := range b.Args[1:] {
 				b.Args[i+1] = tString
