@@ -285,7 +285,6 @@ func (j *streamJoin) close() {
 	for _, s := range j.sides {
 		s.rows.store.reset()
 		s.cold.close()
-		s.met.close()
 	}
 }
 

@@ -39,11 +39,12 @@ func (m *metRows) clear() {
 	m.at, m.flags, m.keys, m.size = m.at[:0], m.flags[:0], m.keys[:0], 0
 }
 
+// close gives all back.
 func (m *metRows) close() {
 	if m.b != nil {
 		m.b.Release()
-		m.b = nil
 	}
+	*m = metRows{}
 }
 
 // add takes the row of an entry and gives its number.
@@ -100,6 +101,7 @@ func (j *streamJoin) meetAway() error {
 
 func (s *joinState) meetAway() error {
 	j, other := s.j, s.other()
+	defer other.met.close()
 	group, same := int32(-1), false // what s.stored is the key of, and that the entry has it
 	err := other.cold.ask(s.asks, func(e *coldEntry, at coldFind, asks []hashed) error {
 		_, rest, _ := other.idle.cut(e.value[9:])
