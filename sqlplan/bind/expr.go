@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"slices"
 	"strings"
 
 	"pipelines/spec/diag"
@@ -393,6 +394,8 @@ func (b *Binder) nameParts(n ast.Name, v *env) ([]ast.Ident, bool) {
 	}
 	class := diag.Code("")
 	switch {
+	case !ok && slices.ContainsFunc(b.diags[len(diags):], func(d diag.Diagnostic) bool { return d.Code == "UNBOUND_SQL_PARAMETER" }):
+		return nil, false
 	case !ok:
 		class, b.diags = "NOT_A_CONSTANT_STRING.NOT_CONSTANT", diags
 	case x.typ().Kind != schema.String:

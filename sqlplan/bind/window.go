@@ -364,6 +364,8 @@ func (b *Binder) rangeType(x ast.Bound, y bound, w *winExpr) (schema.Type, bool)
 		return k, true
 	case k.IsNumeric() && o.Kind == schema.String:
 		return k, true
+	case (k.IsInteger() || k.Kind == schema.Decimal) && (o.Kind == schema.DayTimeInterval || o.Kind == schema.YearMonthInterval) && o.From == o.To:
+		return k, true // a number of the interval's only unit
 	case o.IsNumeric() && k.Kind != schema.String && k.Kind != schema.Boolean || isIntervalType(o):
 		b.fail(r, "DATATYPE_MISMATCH.RANGE_FRAME_INVALID_TYPE",
 			`The data type "%s" used in the order specification does not support the data type "%s" which is used in the range frame.`, k.SQL(), o.SQL())

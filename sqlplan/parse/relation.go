@@ -361,7 +361,7 @@ func (p *parser) tableOptions(t *ast.Table) {
 
 // relTail reads TABLESAMPLE, WATERMARK and the alias.
 func (p *parser) relTail(t *ast.RelTail) {
-	if p.isWords("TABLESAMPLE") && p.at(1).isOp("(") {
+	if p.sampleAhead() {
 		t.Sample = p.sample()
 	}
 	if p.watermarkAhead() {
@@ -371,7 +371,7 @@ func (p *parser) relTail(t *ast.RelTail) {
 	if t.Watermark == nil && p.watermarkAhead() {
 		t.Watermark = p.watermark()
 	}
-	if t.Sample == nil && p.isWords("TABLESAMPLE") && p.at(1).isOp("(") {
+	if t.Sample == nil && p.sampleAhead() {
 		t.Sample = p.sample()
 	}
 }
@@ -441,10 +441,25 @@ func (p *parser) tableAlias() *ast.TableAlias {
 	return a
 }
 
-// sample reads TABLESAMPLE (...) [REPEATABLE (seed)].
+// sampleAhead reports whether TABLESAMPLE [SYSTEM | BERNOULLI] (...) stands here.
+func (p *parser) sampleAhead() bool {
+	if !p.isWords("TABLESAMPLE") {
+		return false
+	}
+	return p.at(1).isOp("(") || p.at(2).isOp("(") && (p.at(1).isWord("SYSTEM") || p.at(1).isWord("BERNOULLI"))
+}
+
+// sample reads TABLESAMPLE [SYSTEM | BERNOULLI] (...) [REPEATABLE (seed)]. Rows
+// are sampled one by one; whole blocks (SYSTEM) are for tables that offer it.
 func (p *parser) sample() *ast.Sample {
 	start := p.start()
 	p.i++
+	if p.acceptAny("BERNOULLI", "SYSTEM") == "SYSTEM" {
+		if end := p.tok().match; end > 0 && p.toks[end-1].isWord("ROWS") {
+			p.failCode(p.since(start), "UNSUPPORTED_FEATURE.TABLESAMPLE_SYSTEM_SAMPLE_METHOD", "TABLESAMPLE SYSTEM takes a percentage only, and is not supported: rows are sampled one by one (BERNOULLI).")
+		}
+		p.failCode(p.since(start), "UNSUPPORTED_FEATURE.TABLESAMPLE_SYSTEM_NO_SCAN", "TABLESAMPLE SYSTEM is not supported: rows are sampled one by one (BERNOULLI).")
+	}
 	open := p.expectOp("(")
 	s := &ast.Sample{}
 	switch {
