@@ -46,7 +46,18 @@ func (f *selectFlags) options() (pipelines.RunOptions, error) {
 	if f.cascade && len(f.fullRefresh) == 0 {
 		return pipelines.RunOptions{}, usageError{errors.New("--cascade goes with --full-refresh")}
 	}
-	return pipelines.RunOptions{Trigger: f.trigger, Refresh: f.refresh, FullRefresh: f.fullRefresh, FullRefreshAll: f.all, Cascade: f.cascade}, nil
+	return pipelines.RunOptions{Trigger: f.trigger, Refresh: trimmed(f.refresh), FullRefresh: trimmed(f.fullRefresh), FullRefreshAll: f.all, Cascade: f.cascade}, nil
+}
+
+// trimmed are the names of a list without the blanks around them.
+func trimmed(list []string) []string {
+	var out []string
+	for _, name := range list {
+		if name = strings.TrimSpace(name); name != "" {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 type runFlags struct {
