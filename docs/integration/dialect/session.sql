@@ -64,9 +64,7 @@ CREATE TEMPORARY VIEW v3 AS SELECT nope;
 SHOW VIEWS;
 -- differs: all three columns
 SHOW TABLES;
--- differs: comments of view columns are not kept
 DESCRIBE v;
--- differs: comments of view columns are not kept
 DESCRIBE TABLE EXTENDED v;
 DESCRIBE v c;
 DESCRIBE QUERY SELECT 1 AS a, 'x' AS b;
