@@ -69,7 +69,7 @@ func bindMapContains(s *Session, args []Arg) (*Bound, error) {
 		return nil, err
 	}
 	call, t, k := callText(name, args), args[0].Type, args[1].Type
-	if t.Kind == schema.Void || k.Kind == schema.Void {
+	if k.Kind == schema.Void {
 		return nil, errNullType(name, call)
 	}
 	ok, kt := false, tVoid

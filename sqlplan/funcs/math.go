@@ -1,6 +1,7 @@
 package funcs
 
 import (
+	"bytes"
 	"math"
 	"math/bits"
 	"strconv"
@@ -241,7 +242,7 @@ func appendUnhex(b, s []byte) ([]byte, bool) {
 func convKernel(c *Ctx, args []*vector, out *vector) {
 	c.appendRows(out, func(i int, b []byte) []byte {
 		from, to := int(args[1].I32[args[1].Row(i)]), int(args[2].I32[args[2].Row(i)])
-		s := text.Trim(args[0].Str(i))
+		s := bytes.Trim(args[0].Str(i), " ")
 		width := max(to, -to)
 		if len(s) == 0 || from < 2 || from > 36 || width < 2 || width > 36 {
 			out.SetNull(i)

@@ -59,7 +59,7 @@ func bindTimeArithmetic(s *Session, op arithOp, l, r Arg) (*Bound, error) {
 	case lt.Kind == schema.Date && op.name == "+" && rt.Kind == schema.Date,
 		lt.Kind == schema.Date && !isTemporal(rt) && op.name == "+":
 		return bindDatePlus(t, b)
-	case rt.Kind == schema.Date && op.name == "+" && (lt.IsNumeric() || lt.IsNested()):
+	case rt.Kind == schema.Date && op.name == "+" && lt.Kind != schema.String && !isTemporal(lt):
 		inner, err := bindDatePlus(t.swapped(), b)
 		return swapArgs(inner), err
 	case rt.Kind == schema.Date && op.name == "+" && lt.Kind == schema.String:
