@@ -35,7 +35,7 @@ func (r *run) createFunction() *Failure {
 		if st.IfNotExists {
 			return nil
 		}
-		return r.refuse("ROUTINE_ALREADY_EXISTS", "Cannot create the function `%s` because a function of that name already exists.", fn.key[strings.LastIndexByte(fn.key, '.')+1:])
+		return r.refuse("ROUTINE_ALREADY_EXISTS", "Cannot create the function `%s` because a function of that name already exists.", fn.key[strings.LastIndex(fn.key, keySep)+1:])
 	}
 	u.Session = r.settings
 	done, list := sqlplan.DefineFunction(&u, r.text, r.names(), r.options())
@@ -74,7 +74,7 @@ func (r *run) dropFunction() *Failure {
 		return r.refuse("INVALID_TEMP_OBJ_QUALIFIER", "Temporary FUNCTION name %s has more than one part.", quoted(st.Name))
 	}
 	key := strings.ToLower(name[len(name)-1])
-	if !st.Temporary && len(st.Name) <= 3 {
+	if !st.Temporary {
 		key = lower(r.fullName(st.Name)...)
 	}
 	_, _, builtin := sqlplan.DescribeFunction(strings.ToLower(st.Name[len(st.Name)-1]))
@@ -89,9 +89,16 @@ func (r *run) dropFunction() *Failure {
 	return nil
 }
 
+// shown is the name as it is printed.
+func (f *function) shown() string { return strings.ReplaceAll(f.key, keySep, ".") }
+
 // functionNames are the names of the session's functions as SHOW prints them.
 func (r *run) functionNames() []string {
-	return sorted(r.functions)
+	var out []string
+	for _, k := range sorted(r.functions) {
+		out = append(out, r.functions[k].shown())
+	}
+	return out
 }
 
 func (r *run) describeFunction() *Failure {
@@ -99,7 +106,7 @@ func (r *run) describeFunction() *Failure {
 	lines := [][]string{{"Function: " + name}}
 	if f := r.names().function(r.st.Name); f != nil {
 		if f.stored {
-			lines[0][0] = "Function: " + f.key
+			lines[0][0] = "Function: " + f.shown()
 		}
 		var ps []string
 		for _, p := range f.sql.Params {

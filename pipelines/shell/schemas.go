@@ -24,7 +24,7 @@ func (r *run) databases(ctx context.Context, catalog string) (map[string]string,
 	}
 	add(r.o.Reader.Namespace())
 	for k, d := range r.schemas {
-		c, _, _ := strings.Cut(k, ".")
+		c, _, _ := strings.Cut(k, keySep)
 		add(c, d)
 	}
 	return out, nil
@@ -98,7 +98,7 @@ func (r *run) dropSchema(ctx context.Context) *Failure {
 		}
 		return f
 	}
-	prefix := key + "."
+	prefix := key + keySep
 	if !r.st.Cascade && (anyKey(r.tables, prefix) || anyKey(r.stored, prefix) || anyKey(r.functions, prefix)) {
 		return r.refuse("SCHEMA_NOT_EMPTY", "Cannot drop a schema %s because it contains objects. Use DROP SCHEMA ... CASCADE to drop the schema and all its objects.", quoted([]string{c, d}))
 	}

@@ -287,4 +287,7 @@ func (r *run) collect(ctx context.Context, q *sqlplan.Query) (*memoryTable, *Fai
 	return m, nil
 }
 
-func lower(parts ...string) string { return strings.ToLower(strings.Join(parts, ".")) }
+// lower is the key of a name; no part has a zero byte.
+func lower(parts ...string) string { return strings.ToLower(strings.Join(parts, keySep)) }
+
+const keySep = "\x00"

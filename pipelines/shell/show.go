@@ -258,7 +258,7 @@ func (r *run) listViews(catalog, database string) (out [][]string) {
 	for _, k := range sorted(r.views) {
 		v := r.views[k]
 		space := ""
-		if strings.HasPrefix(k, globalTemp+".") {
+		if strings.HasPrefix(k, globalTemp+keySep) {
 			space = globalTemp
 		}
 		if (space == "" || global) && r.like(v.name) {

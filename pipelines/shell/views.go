@@ -20,7 +20,7 @@ func (r *run) createView(ctx context.Context) *Failure {
 	st := r.st
 	v := &view{name: st.Name[len(st.Name)-1]}
 	if v.key = strings.ToLower(v.name); st.Global {
-		v.key = globalTemp + "." + v.key
+		v.key = lower(globalTemp, v.name)
 	}
 	v.comment, v.properties = st.Comment, st.Properties
 	if !st.Temporary {

@@ -9,10 +9,11 @@ import (
 	"pipelines/tables/schema"
 )
 
-// canFreeze says whether groups may leave memory. The only group of an aggregate
-// without keys does for its sets.
+// canFreeze says whether groups may leave memory; that of groups which have gone
+// is given up with them. The only group of an aggregate without keys leaves for
+// its sets.
 func (s *aggState) canFreeze() bool {
-	return (s.a.nkeys > 0 || s.distinct) && s.a.table.live() > 0 && !s.idle.unknown
+	return (s.a.nkeys > 0 || s.distinct) && !s.idle.unknown
 }
 
 // global makes the only group of an aggregate without keys, or brings it back.

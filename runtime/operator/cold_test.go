@@ -282,3 +282,31 @@ func coldBatch(t *testing.T, plan logical.Node, in optest.Input) {
 		}
 	}
 }
+
+// TestColdAllGone: where all groups of an epoch go in the next, the memory that
+// they took is given up whatever there is of it.
+func TestColdAllGone(t *testing.T) {
+	run := func(memory int64) (out [][]optest.Row) {
+		plan := coldPlans()["windows of sets"]()
+		d := drive(t, plan, optest.Options{BatchSize: 500, Memory: memory, Spill: memory > 0, Lanes: 2}, map[string]int64{"e": 5 * sec})
+		defer d.r.Close()
+		rng := rand.New(rand.NewPCG(8, 3))
+		for epoch := range 6 {
+			at := float64(1000 * epoch)
+			in := optest.Input{}
+			for range 1 + 3*(epoch%2) {
+				in["e"] = append(in["e"], coldInput(rng, &at)["e"]...)
+			}
+			out = append(out, d.step(in))
+		}
+		return out
+	}
+	want := run(0)
+	for memory := int64(140 << 10); memory < 1<<20; memory = memory * 2 {
+		for epoch, got := range run(memory) {
+			if s := optest.Diff(got, want[epoch], false); s != "" {
+				t.Fatalf("%d bytes, epoch %d: %.2000s", memory, epoch, s)
+			}
+		}
+	}
+}

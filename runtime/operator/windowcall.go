@@ -18,6 +18,11 @@ type windowCall struct {
 }
 
 func newWindowCall(bd *builder, c *logical.WindowCall, order []logical.SortKey, add func(logical.Expr) int) (*windowCall, error) {
+	if c.Agg != nil && c.Agg.Window != nil && c.Filter == nil && !c.Distinct && !c.IgnoreNulls {
+		at := *c
+		at.Fn, at.Agg = c.Agg.Window, nil
+		c = &at
+	}
 	w := &windowCall{call: c, filter: -1, order: -1}
 	for _, a := range c.Args {
 		w.args = append(w.args, add(a))

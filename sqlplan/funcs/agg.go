@@ -301,8 +301,16 @@ func firstAggregate(name, doc string, first bool) *Aggregate {
 				seen[g] = true
 				st.Values[1].Set(g, v, r)
 			}
+			kind := LastValue
+			if first {
+				kind = FirstValue
+			}
+			var window *BoundWindow
+			if !skip {
+				window = &BoundWindow{Kind: kind, Args: types[:1], Result: types[0], Nullable: true}
+			}
 			return &BoundAggregate{
-				Result: types[0], Nullable: true,
+				Result: types[0], Nullable: true, Window: window,
 				State: []StateColumn{fixed("seen", tBool), {"value", types[0], StateValue}},
 				Update: func(_ *Ctx, st *States, groups, rows []int32, vs []*vector) {
 					for k, r := range rows {

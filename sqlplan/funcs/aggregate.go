@@ -37,6 +37,9 @@ type BoundAggregate struct {
 	Finish func(c *Ctx, st *States, groups []int32, out *column.Vector)
 	// Retract undoes Update for deleted rows; nil when it cannot.
 	Retract func(c *Ctx, st *States, groups, rows []int32, args []*column.Vector)
+	// Window is the function over a window that it is, where its result is the
+	// value of one row of the frame; nil for others.
+	Window *BoundWindow
 	// Print gives Spark's automatic column text; nil prints name(args).
 	Print func(args []string, distinct bool) string
 }

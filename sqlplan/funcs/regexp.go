@@ -332,12 +332,21 @@ func repetition(s string) int {
 	return k + 1
 }
 
+// escaped says whether an odd number of backslashes stands in front of s[i].
+func escaped(s string, i int) bool {
+	n := i
+	for n > 0 && s[n-1] == '\\' {
+		n--
+	}
+	return (i-n)%2 == 1
+}
+
 func (t *javaTranslator) quantifier(i int) int {
 	s := t.src
 	n := 1
 	if s[i] == '{' {
 		n = repetition(s[i:])
-		if n == 0 || i == 0 || s[i-1] == '(' || s[i-1] == '|' && (i < 2 || s[i-2] != '\\') {
+		if n == 0 || i == 0 || (s[i-1] == '(' || s[i-1] == '|') && !escaped(s, i-1) {
 			t.bad = "a repetition without numbers, or of nothing"
 			t.both(`\{`)
 			return i + 1

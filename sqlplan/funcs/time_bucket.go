@@ -146,7 +146,11 @@ func (k bucketing) start(m int64) (int64, bool) {
 		return s, from <= d && (from < 0) == (s < k.origin)
 	}
 	local, origin := k.zone.ToLocal(m), k.zone.ToLocal(k.origin)
-	n := floorDiv(local-origin, k.size)
+	d := local - origin
+	if (d > local) != (origin < 0) && origin != 0 {
+		return 0, false
+	}
+	n := floorDiv(d, k.size)
 	if k.months {
 		n = floorDiv(wholeMonths(origin, local), k.size)
 	}
@@ -174,7 +178,11 @@ func (k bucketing) at(origin, n int64) (int64, bool) {
 		local, ok := mulAdd(text.AddMonths(day, n*k.size), ofDay)
 		return k.zone.ToInstant(local), ok
 	}
-	days, rest := n*k.size/text.MicrosPerDay, n*k.size%text.MicrosPerDay
+	from := n * k.size
+	if n != 0 && (from/n != k.size || from%n != 0) {
+		return 0, false
+	}
+	days, rest := from/text.MicrosPerDay, from%text.MicrosPerDay
 	local, ok := mulAdd(days, origin)
 	return k.zone.ToInstant(local) + rest, ok
 }

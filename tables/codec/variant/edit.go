@@ -87,6 +87,8 @@ type edit struct {
 	op   editOp
 	x    Value
 	w    walk
+	// padded is how many nulls were made so far.
+	padded int
 }
 
 // creates is whether parts that are absent are made.
@@ -200,7 +202,7 @@ func (e *edit) array(v Value, index, depth int) error {
 
 // pad appends n nulls to the array m and then what the rest of the path makes.
 func (e *edit) pad(m Mark, n, depth int) error {
-	if n > MaxBytes/5 { // a null and its offset take five bytes in such an array
+	if e.padded += n; e.padded > MaxBytes/5 { // a null and its offset take five bytes in such an array
 		return ErrSize
 	}
 	for range n {
