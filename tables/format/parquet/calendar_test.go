@@ -84,4 +84,7 @@ func TestCalendarBounds(t *testing.T) {
 	if st.Min == nil || int64(st.Min.I32[0]) != first {
 		t.Errorf("the least date is %v, want %d", st.Min, first)
 	}
+	if st := d.Column("t", schema.Of(schema.Timestamp)); st.Min != nil || st.Max != nil {
+		t.Errorf("the timestamps have bounds %v and %v", st.Min, st.Max)
+	}
 }

@@ -44,7 +44,7 @@ var trustedCounts = []string{"pipelines version", "parquet-mr version", "parquet
 
 func (f *file) describe(n *fileNode, t schema.Type) format.ColumnStats {
 	unknown := format.ColumnStats{NullCount: -1}
-	if n.leaf == nil || n.rep > 0 || n.err != nil || f.untrusted(n.leaf.elem) {
+	if n.leaf == nil || n.rep > 0 || n.err != nil || f.untrusted(n) {
 		return unknown
 	}
 	emit, err := emitterFor(n, t)

@@ -48,7 +48,7 @@ func (s *resolver) terms(terms []format.Term) []fileTerm {
 			continue
 		}
 		ft := fileTerm{op: t.Op, value: t.Value, ours: s.f.ownFile(), leaf: &leafReader{f: s.f, node: n}}
-		ft.untrusted = s.f.untrusted(n.leaf.elem)
+		ft.untrusted = s.f.untrusted(n)
 		if t.Op != format.IsNull && t.Op != format.IsNotNull {
 			if t.Value == nil || t.Value.IsNull(0) || t.Value.Dict != nil {
 				continue
@@ -65,9 +65,14 @@ func (s *resolver) terms(terms []format.Term) []fileTerm {
 }
 
 // untrusted reports columns whose bounds are known to be wrong or without
-// order: INT96, and the wide decimals of parquet-go, which compares them
-// unsigned.
-func (f *file) untrusted(e *pqformat.SchemaElement) bool {
+// order: INT96, the wide decimals of parquet-go, which compares them unsigned,
+// and timestamps of another calendar, which cross over just before 1900 in some
+// zones.
+func (f *file) untrusted(n *fileNode) bool {
+	if n.leaf.calendar != nil && n.typ.Kind == schema.Timestamp {
+		return true
+	}
+	e := n.leaf.elem
 	_, _, decimal := decimalOf(e)
 	bytes := e.Type.V == pqformat.ByteArray || e.Type.V == pqformat.FixedLenByteArray
 	return e.Type.V == pqformat.Int96 || bytes && decimal && strings.Contains(f.meta.CreatedBy, "parquet-go")
