@@ -50,8 +50,12 @@ func (p *Project) DryRun(ctx context.Context, o RunOptions) ([]Step, diag.List, 
 			continue
 		}
 		s := u.step(d)
+		known := true
 		for _, f := range d.flows {
-			u.lookAtFlow(ctx, d, f, &s)
+			known = u.lookAtFlow(ctx, d, f, &s) && known
+		}
+		if !known {
+			s.Waiting = -1
 		}
 		steps = append(steps, s)
 	}
@@ -90,15 +94,19 @@ func (u *update) step(d *dataset) Step {
 	return s
 }
 
-// lookAtFlow adds what a flow would read and its plan.
-func (u *update) lookAtFlow(ctx context.Context, d *dataset, f *flow, s *Step) {
+// lookAtFlow adds what a flow would read and its plan, and returns whether its
+// position is known: that of a flow at work is not.
+func (u *update) lookAtFlow(ctx context.Context, d *dataset, f *flow, s *Step) bool {
 	s.Plan += logical.Explain(f.plan.Node)
 	if d.kind == graph.MaterializedView {
-		return
+		return true
 	}
-	offsets, ledger, state := u.deployed(d, f)
-	if state != "" {
-		s.Details = append(s.Details, "flow "+f.name+": "+state)
+	at := u.deployed(d, f)
+	if at.note != "" {
+		s.Details = append(s.Details, "flow "+f.name+": "+at.note)
+	}
+	if at.unknown {
+		return false
 	}
 	for _, r := range f.plan.Reads {
 		h := r.Handle.(handle)
@@ -111,11 +119,11 @@ func (u *update) lookAtFlow(ctx context.Context, d *dataset, f *flow, s *Step) {
 			continue
 		}
 		src := out.streams[r.ID]
-		if err := errors.Join(src.Start(ctx, offsets[r.ID], ledger(r.ID)), src.Pin(ctx)); err != nil {
+		if err := errors.Join(src.Start(ctx, at.offsets[r.ID], at.ledger(r.ID)), src.Pin(ctx)); err != nil {
 			s.Details = append(s.Details, fmt.Sprintf("flow %s: %v", f.name, err))
 			continue
 		}
-		plan, err := src.Plan(ctx, offsets[r.ID], connector.PlanOptions{Unlimited: true, Pinned: true})
+		plan, err := src.Plan(ctx, at.offsets[r.ID], connector.PlanOptions{Unlimited: true, Pinned: true})
 		if err != nil {
 			s.Details = append(s.Details, fmt.Sprintf("flow %s: %v", f.name, err))
 			continue
@@ -124,58 +132,66 @@ func (u *update) lookAtFlow(ctx context.Context, d *dataset, f *flow, s *Step) {
 		s.Details = append(s.Details, fmt.Sprintf("flow %s: %s waiting", f.name, areMany(plan.Splits, "file", " of "+r.Name[0])))
 		s.Details = append(s.Details, plan.Notes...)
 	}
+	return true
+}
+
+// position is how far a flow has come.
+type position struct {
+	offsets map[string]stream.Offset
+	ledgers map[string][]connector.Entry
+	note    string
+	unknown bool // another process has the checkpoint, or it cannot be read
+}
+
+func (p position) ledger(id string) connector.Ledger {
+	return func(fn func(k, v []byte) error) error {
+		for _, e := range p.ledgers[id] {
+			if err := fn(e.Key, e.Value); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 }
 
 // deployed reads what a flow's checkpoint holds, without waiting for a running
 // update.
-func (u *update) deployed(d *dataset, f *flow) (map[string]stream.Offset, func(string) connector.Ledger, string) {
-	none := func(string) connector.Ledger {
-		return func(func(k, v []byte) error) error { return nil }
-	}
+func (u *update) deployed(d *dataset, f *flow) position {
 	t := u.tables[d]
 	if t == nil || !t.known || u.fresh[d] {
-		return nil, none, ""
+		return position{}
 	}
 	path := u.checkpointOf(t, f.name)
 	if _, err := os.Stat(path); err != nil {
-		return nil, none, "starts from the beginning"
+		return position{note: "starts from the beginning"}
 	}
 	db, err := checkpoint.View(path)
+	if errors.Is(err, checkpoint.ErrLocked) {
+		return position{note: "is running now, so how much waits is not known", unknown: true}
+	}
 	if err != nil {
-		if errors.Is(err, checkpoint.ErrLocked) {
-			return nil, none, "is running now"
-		}
-		return nil, none, strings.TrimSpace(err.Error())
+		return position{note: strings.TrimSpace(err.Error()), unknown: true}
 	}
 	// The snapshot is taken whole, so that the file is not held open.
-	ledgers := map[string][]connector.Entry{}
+	out := position{ledgers: map[string][]connector.Entry{}}
 	snap, err := db.Load()
 	for _, r := range f.plan.Reads {
 		if err == nil {
 			err = db.ReadLedger(r.ID, func(k, v []byte) error {
-				ledgers[r.ID] = append(ledgers[r.ID], connector.Entry{Key: append([]byte(nil), k...), Value: append([]byte(nil), v...)})
+				out.ledgers[r.ID] = append(out.ledgers[r.ID], connector.Entry{Key: append([]byte(nil), k...), Value: append([]byte(nil), v...)})
 				return nil
 			})
 		}
 	}
 	if err := errors.Join(err, db.Close()); err != nil {
-		return nil, none, err.Error()
-	}
-	read := func(id string) connector.Ledger {
-		return func(fn func(k, v []byte) error) error {
-			for _, e := range ledgers[id] {
-				if err := fn(e.Key, e.Value); err != nil {
-					return err
-				}
-			}
-			return nil
-		}
+		return position{note: err.Error(), unknown: true}
 	}
 	if snap.Intent == nil {
-		return nil, read, ""
+		return out
 	}
 	snap.RenameSources(u.movedSources(f))
-	return snap.Intent.To, read, areMany(int(snap.Marked+1), "epoch", "") + " committed"
+	out.offsets, out.note = snap.Intent.To, areMany(int(snap.Marked+1), "epoch", "")+" committed"
+	return out
 }
 
 func (u *update) checkpointPath(folder string) string {

@@ -291,6 +291,15 @@ func TestB21(t *testing.T) {
 	if took := time.Since(start); took > 15*time.Second {
 		t.Errorf("it took %v", took)
 	}
+	start = time.Now()
+	for range 20 { // a look does not wait at all, whatever the number of flows
+		if _, err := View(path); !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), path) {
+			t.Errorf("look: %v", err)
+		}
+	}
+	if took := time.Since(start); took > lockWait {
+		t.Errorf("20 looks took %v", took)
+	}
 	fill(t, d, 0, 2) // the first is untouched
 	if err := d.Close(); err != nil {
 		t.Fatal(err)

@@ -133,7 +133,7 @@ func syncFolder(dir string) error {
 
 // Open is like the function Open.
 func (s Settings) Open(path string, want Identity) (*DB, error) {
-	totals, err := checkFile(path)
+	totals, err := checkFile(path, lockWait)
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +176,7 @@ func (s Settings) openBolt(path string) (*bolt.DB, error) {
 
 // checkFile proves, without mapping the file and while no other process has
 // it, that bbolt can walk it, and returns what its buckets hold.
-func checkFile(path string) (map[string]*total, error) {
+func checkFile(path string, wait time.Duration) (map[string]*total, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("open checkpoint %s: %w", path, ErrMissing)
@@ -185,7 +185,7 @@ func checkFile(path string) (map[string]*total, error) {
 		return nil, fmt.Errorf("open checkpoint: %w", err)
 	}
 	defer func() { _ = f.Close() }() // read only
-	if err := waitForLock(f, lockWait); err != nil {
+	if err := waitForLock(f, wait); err != nil {
 		return nil, fmt.Errorf("open checkpoint %s: %w", path, err)
 	}
 	st, err := f.Stat()

@@ -17,7 +17,7 @@ func waitForLock(f *os.File, wait time.Duration) error {
 		if !errors.Is(err, syscall.EWOULDBLOCK) {
 			return err
 		}
-		if time.Now().After(deadline) {
+		if wait == 0 || time.Now().After(deadline) {
 			return ErrLocked
 		}
 	}

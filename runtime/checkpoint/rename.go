@@ -23,7 +23,7 @@ type Renaming struct {
 // Rename changes the names in the checkpoint at path, in one transaction. What
 // has its new name already stays as it is.
 func Rename(path string, r Renaming) (err error) {
-	if _, err := checkFile(path); err != nil {
+	if _, err := checkFile(path, lockWait); err != nil {
 		return err
 	}
 	db, err := Settings{}.openBolt(path)

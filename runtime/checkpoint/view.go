@@ -10,12 +10,12 @@ import (
 )
 
 // View opens a checkpoint for a look, or says at once (ErrLocked) that a flow
-// has it open.
+// has it open; it waits for nobody.
 func View(path string) (*DB, error) {
-	if _, err := checkFile(path); err != nil {
+	if _, err := checkFile(path, 0); err != nil {
 		return nil, err
 	}
-	db, err := bolt.Open(path, 0o644, &bolt.Options{Timeout: 100 * time.Millisecond, ReadOnly: true})
+	db, err := bolt.Open(path, 0o644, &bolt.Options{Timeout: time.Nanosecond, ReadOnly: true})
 	if errors.Is(err, berrors.ErrTimeout) {
 		return nil, fmt.Errorf("look at checkpoint %s: %w", path, ErrLocked)
 	}
