@@ -57,6 +57,7 @@ func (a *analyzer) analyze() {
 	a.idleTimeouts()
 	a.cleanedSources()
 	a.resettable()
+	a.appendOnly()
 	a.list.Sort()
 }
 

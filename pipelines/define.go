@@ -137,7 +137,7 @@ func (d *definer) fromSpec(x *spec.Dataset) {
 		out.query = query{text: x.SQL}
 	}
 	for _, s := range x.Properties {
-		out.properties[s.Key.Value] = s.Value.Value
+		d.property(out, property{word{s.Key.Value, s.Key.Span}, word{s.Value.Value, s.Value.Span}})
 	}
 	for _, c := range x.PartitionedBy {
 		out.partitionedBy = append(out.partitionedBy, word{c.Value, c.Span})
@@ -375,7 +375,8 @@ func (d *definer) fromSQL(x *sqlplan.Definition) {
 		out.query = query{text: x.Text, parsed: x.Query}
 	}
 	for _, s := range x.Properties {
-		out.properties[s.Key] = s.Value
+		at := x.Text.Span(s.At)
+		d.property(out, property{word{s.Key, at}, word{s.Value, at}})
 	}
 	if x.MovedFrom != nil {
 		if !out.isTable() {

@@ -46,6 +46,7 @@ type dataset struct {
 	declared      *schema.Schema
 	declaredText  *diag.Text
 	properties    map[string]string
+	appendOnly    diag.Span // of that property if it is true
 	partitionedBy []word
 	expectations  []expectation
 	dedup         *sqlplan.Dedup

@@ -66,7 +66,7 @@ func (u *update) step(d *dataset) Step {
 	s := Step{Dataset: d.shown(), Kind: d.kind.String(), Waiting: -1}
 	t := u.tables[d]
 	if t != nil {
-		s.Details = t.move.details()
+		s.Details = append(t.move.details(), t.about.details()...)
 	}
 	switch {
 	case d.kind == graph.Sink:

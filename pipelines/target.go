@@ -27,6 +27,7 @@ type target struct {
 	table  *tables.Table
 	schema schema.Schema // what the table will have
 	merged bool          // the schema changes
+	about  tableChange   // of the comment and the properties
 	move   *move         // a rename that is not done yet
 }
 
@@ -120,7 +121,8 @@ func (u *update) lookAt(ctx context.Context, d *dataset) (*target, diag.List, er
 	if !u.selected[d] {
 		return t, nil, nil
 	}
-	return t, append(u.compareTable(t), u.renamedFlows(t)...), nil
+	list = append(u.compareTable(t), u.compareAbout(t)...)
+	return t, append(list, u.renamedFlows(t)...), nil
 }
 
 // lostTable refuses to make a table anew in the place of one whose flows have
@@ -341,7 +343,11 @@ func (u *update) makeTable(ctx context.Context, t *target) error {
 	if t.record.Extra == nil {
 		t.record.Extra = map[string]string{}
 	}
-	t.record.Name, t.record.Kind, t.record.Owner, t.record.Comment = nameOf(d.name), kindOf(d.kind), u.p.Name(), d.comment
+	t.record.Name, t.record.Kind, t.record.Owner = nameOf(d.name), kindOf(d.kind), u.p.Name()
+	commented := t.record.Comment != d.comment && (d.comment != "" || !d.isTable())
+	if commented {
+		t.record.Comment = d.comment
+	}
 	before := maps.Clone(t.record.Flows)
 	if d.kind == graph.PersistedView {
 		t.record.Query = d.query.text.Body
@@ -354,6 +360,8 @@ func (u *update) makeTable(ctx context.Context, t *target) error {
 		if err := u.createTable(ctx, t); err != nil {
 			return err
 		}
+	} else if err := u.changeAbout(ctx, t); err != nil {
+		return err
 	}
 	refresh := u.fresh[d] && d.kind == graph.StreamingTable && (t.known || t.found) || t.record.Extra[refreshing] != ""
 	if refresh {
@@ -367,7 +375,7 @@ func (u *update) makeTable(ctx context.Context, t *target) error {
 		}
 	}
 	gone := noteRetired(t)
-	if noteKeyed(t) || gone || !t.known || !maps.Equal(before, t.record.Flows) || refresh {
+	if noteKeyed(t) || gone || commented || !t.known || !maps.Equal(before, t.record.Flows) || refresh {
 		if err := u.st.catalog.Put(ctx, t.record); err != nil {
 			return err
 		}
@@ -387,12 +395,10 @@ func (u *update) makeTable(ctx context.Context, t *target) error {
 func (u *update) createTable(ctx context.Context, t *target) error {
 	d := t.d
 	def := tables.Definition{Schema: t.schema, Name: d.shown(), Description: d.comment, Properties: map[string]string{}}
-	for k, v := range d.properties {
-		def.Properties[k] = v
-	}
 	if d.kind == graph.StreamingTable {
-		def.Properties["delta.isolationLevel"] = "WriteSerializable"
+		def.Properties[tables.PropIsolation] = "WriteSerializable" // unless the definition says another
 	}
+	maps.Copy(def.Properties, d.properties)
 	for _, p := range d.partitionedBy {
 		def.PartitionColumns = append(def.PartitionColumns, p.value)
 	}

@@ -298,12 +298,12 @@ func (u *update) resets() diag.List {
 			if !u.fresh[d] || d.kind != graph.StreamingTable {
 				continue
 			}
-			if !resetAllowed(d) {
+			if why := resetForbidden(d); why != "" {
 				if u.o.FullRefreshAll {
 					u.fresh[d] = false
 					continue
 				}
-				list = append(list, diag.AtSpan(d.file, d.place, "TABLE_NOT_RESETTABLE", fmt.Sprintf("%s has pipelines.reset.allowed = false and cannot be refreshed fully", d.shown())))
+				list = append(list, diag.AtSpan(d.file, d.place, "TABLE_NOT_RESETTABLE", fmt.Sprintf("%s has %s and cannot be refreshed fully", d.shown(), why)))
 				u.fresh[d] = false
 				continue
 			}
@@ -322,6 +322,17 @@ func (u *update) resets() diag.List {
 		}
 	}
 	return list
+}
+
+// resetForbidden returns the property that forbids full refreshes, or "".
+func resetForbidden(d *dataset) string {
+	switch {
+	case !resetAllowed(d):
+		return resetProperty + " = false"
+	case d.appendOnly != (diag.Span{}):
+		return tables.PropAppendOnly + " = true"
+	}
+	return ""
 }
 
 func resetAllowed(d *dataset) bool {

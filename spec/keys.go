@@ -189,7 +189,7 @@ var (
 	}
 
 	storedKeys = []key{
-		{name: "properties", kind: kindSettings, doc: "Table properties, as texts."},
+		{name: "properties", kind: kindSettings, doc: "Table properties, as texts. Of Delta's, `delta.appendOnly`, `delta.isolationLevel`, `delta.checkpointInterval` and `delta.deletedFileRetentionDuration` are honoured; what only tunes other writers is kept with a warning; others are refused. A changed comment or property is brought to the table by the next run; one that is no longer there stays, as in Spark."},
 		{name: "partitioned_by", kind: kindColumns, doc: "Partition columns."},
 		{name: "cluster_by", kind: kindColumns, doc: "Clustering columns."},
 		{name: "location", kind: kindText, doc: "Folder of the table's data."},

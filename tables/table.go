@@ -22,7 +22,29 @@ type (
 	UnsupportedError = commitlog.UnsupportedError
 	// ColumnError says why a column cannot stand in a table.
 	ColumnError = commitlog.ColumnError
+	// PropertyCheck says whether a property is honoured.
+	PropertyCheck = commitlog.PropertyCheck
 )
+
+// What a table property is to us: see CheckProperty.
+const (
+	PropertyHonoured      = commitlog.PropertyHonoured
+	PropertyWithoutEffect = commitlog.PropertyWithoutEffect
+	PropertyWrongValue    = commitlog.PropertyWrongValue
+	PropertyUnavailable   = commitlog.PropertyUnavailable
+)
+
+// Properties that callers set.
+const (
+	PropIsolation  = commitlog.PropIsolation
+	PropAppendOnly = commitlog.PropAppendOnly
+)
+
+// CheckProperty judges one property of a table that is to be written.
+func CheckProperty(name, value string) PropertyCheck { return commitlog.CheckProperty(name, value) }
+
+// HonouredProperties lists the properties of Delta that have an effect here.
+func HonouredProperties() []string { return commitlog.HonouredProperties() }
 
 // ErrConflict is in the chain of every *ConflictError.
 var ErrConflict = commitlog.ErrConflict
@@ -111,6 +133,9 @@ func Create(ctx context.Context, opts Options, def Definition) (*Table, error) {
 		},
 	}
 	c.Info.Isolation = commitlog.IsolationOf(c.Metadata).String()
+	if err := c.Protocol.Writable(c.Metadata); err != nil {
+		return nil, fmt.Errorf("create table %s: %w", opts.Folder, err)
+	}
 	data, err := commitlog.Encode(c)
 	if err == nil {
 		err = t.log.Write(ctx, 0, data)

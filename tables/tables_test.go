@@ -400,3 +400,28 @@ func BenchmarkEpoch(b *testing.B) {
 		i++
 	}
 }
+
+// A property that no reader here would accept makes no version, neither the
+// first nor a later one.
+func TestUnreadableProperty(t *testing.T) {
+	ctx := t.Context()
+	opts := options()
+	mapped := map[string]string{"delta.columnMapping.mode": "name"}
+	if _, err := Create(ctx, opts, Definition{Schema: twoColumns, Properties: mapped}); err == nil {
+		t.Fatal("a table was made that cannot be read")
+	} else if e, ok := errors.AsType[*UnsupportedError](err); !ok || e.Feature != "columnMapping" {
+		t.Fatal(err)
+	}
+	table := create(t, opts)
+	tx := must[*Transaction](t)(table.Begin(ctx))
+	tx.SetProperty("delta.columnMapping.mode", "name")
+	if _, err := tx.Commit(ctx); err == nil {
+		t.Fatal("a table was made unreadable")
+	}
+	tx = must[*Transaction](t)(table.Begin(ctx))
+	tx.SetDescription("what it is")
+	must[int64](t)(tx.Commit(ctx))
+	if s := must[*Table](t)(Open(ctx, opts)).Known(); s.Version() != 1 || s.Description() != "what it is" || len(s.Properties()) != 0 {
+		t.Errorf("version %d, %q, %v", s.Version(), s.Description(), s.Properties())
+	}
+}

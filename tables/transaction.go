@@ -58,6 +58,7 @@ type Transaction struct {
 	schema *schema.Schema
 	parts  *[]string
 	props  map[string]*string
+	about  *string
 	info   map[string]json.RawMessage
 	op     string
 	params map[string]string
@@ -116,6 +117,9 @@ func (tx *Transaction) SetSchema(s schema.Schema) { tx.schema = &s }
 // SetPartitionColumns gives the table other partition columns, which only an
 // overwrite may do.
 func (tx *Transaction) SetPartitionColumns(columns []string) { tx.parts = &columns }
+
+// SetDescription gives the table another comment.
+func (tx *Transaction) SetDescription(text string) { tx.about = &text }
 
 // SetProperty sets a table property.
 func (tx *Transaction) SetProperty(key, value string) { tx.setProperty(key, &value) }
@@ -265,8 +269,12 @@ func (tx *Transaction) build() (*commitlog.Commit, error) {
 	}
 	if meta != nil {
 		c.Metadata = meta
-		if p := view.Protocol.Upgrade(meta.Schema); p != view.Protocol {
+		p := view.Protocol.Upgrade(meta.Schema)
+		if p != view.Protocol {
 			c.Protocol = p
+		}
+		if err := p.Writable(meta); err != nil {
+			return nil, err
 		}
 	} else {
 		meta = view.Metadata
@@ -303,6 +311,9 @@ func (tx *Transaction) metadata() (*commitlog.Metadata, error) {
 			return nil, errs
 		}
 		m.PartitionColumns = columnsAsDeclared(Definition{Schema: m.Schema, PartitionColumns: m.PartitionColumns})
+	}
+	if tx.about != nil && *tx.about != old.Description {
+		m.Description, changed = *tx.about, true
 	}
 	for k, v := range tx.props {
 		old, has := m.Configuration[k]

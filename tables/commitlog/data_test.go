@@ -22,6 +22,7 @@ import (
 //	judge [reads] [all] [ws] [app=…] [removes=…]   judges an attempt against the lines of another commit
 //	protocol                                 says what may be done with a table of these actions
 //	upgrade to=TYPE                          shows the protocol after a column of that type was added
+//	property                                 judges properties given as lines name=value
 //	check [by=…]                             checks a schema given as lines "name type"
 func TestData(t *testing.T) {
 	datadriven.Walk(t, "testdata/log", func(t *testing.T, path string) {
@@ -33,6 +34,8 @@ func TestData(t *testing.T) {
 				return ""
 			case "check":
 				return runCheck(t, d)
+			case "property":
+				return runProperty(d)
 			}
 			c, err := Decode([]byte(d.Input))
 			if err != nil {
@@ -174,4 +177,15 @@ func TestProperties(t *testing.T) {
 			t.Errorf("%q is %v", bad, d)
 		}
 	}
+}
+
+func runProperty(d *datadriven.TestData) string {
+	var b strings.Builder
+	for line := range strings.Lines(d.Input) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		c := CheckProperty(name, value)
+		finding := [...]string{PropertyHonoured: "honoured", PropertyWithoutEffect: "no effect", PropertyWrongValue: "wrong", PropertyUnavailable: "unavailable"}[c.Finding]
+		fmt.Fprintf(&b, "%s: %s %s\n", c.Name, finding, c.Wanted)
+	}
+	return b.String()
 }
