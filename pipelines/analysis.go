@@ -128,10 +128,30 @@ func (a *analyzer) dataset(d *dataset) {
 		if !d.done.broken && d.kind != graph.Sink {
 			a.tableSchema(d)
 		}
+		a.stateTTL(d)
 	}
 	if a.list[before:].HasErrors() {
 		d.done.broken = true
 	}
+}
+
+// stateTTL says where the key state_ttl does nothing.
+func (a *analyzer) stateTTL(d *dataset) {
+	if !d.stateTTL.IsSet() || d.done.broken {
+		return
+	}
+	changes := false
+	for _, f := range d.flows {
+		if f.plan != nil && logical.HasState(f.plan.Node) {
+			return
+		}
+		changes = changes || f.cdc != nil
+	}
+	if changes {
+		a.fail(d.file, d.stateTTL.Span, "FEATURE_NOT_AVAILABLE", "state_ttl is of queries that keep state; what AUTO CDC keeps is in the table: deletes go by the table property pipelines.cdc.tombstoneGCThresholdInSeconds")
+		return
+	}
+	a.list = append(a.list, diag.AtSpan(d.file, d.stateTTL.Span, "NOT_MEANINGFUL_HERE", "state_ttl has no effect: "+d.shown()+" keeps no state").Warn())
 }
 
 func (a *analyzer) view(d *dataset) {
@@ -150,7 +170,8 @@ func (a *analyzer) view(d *dataset) {
 }
 
 func (a *analyzer) compileOptions(d *dataset, conf map[string]string, mode logical.OutputMode, dd *sqlplan.Dedup) sqlplan.Options {
-	return sqlplan.Options{Session: a.session(conf), Params: a.project.params, Mode: mode, Name: d.shown(), Deduplicate: dd}
+	return sqlplan.Options{Session: a.session(conf), Params: a.project.params, Mode: mode, Name: d.shown(), Deduplicate: dd,
+		StateTTL: d.stateTTL.Value.Microseconds()}
 }
 
 // checks adds the dataset's expectations.

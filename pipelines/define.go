@@ -126,6 +126,7 @@ func (d *definer) fromSpec(x *spec.Dataset) {
 	out := &dataset{
 		place: x.Name.Span, file: x.File, comment: x.Comment.Value, declaredText: x.Schema, properties: map[string]string{},
 		dropErrors: x.OnError == spec.DropRow, onReset: x.OnUpstreamReset.Value, mode: x.OutputMode,
+		stateTTL: x.StateTTL,
 	}
 	switch x.Kind {
 	case spec.StreamingTable:

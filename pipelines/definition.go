@@ -59,6 +59,7 @@ type dataset struct {
 	movedFrom     []string
 	movedAt       diag.Span
 	mode          spec.OutputMode
+	stateTTL      spec.Duration
 	keys          []word
 	sink          *spec.Sink
 

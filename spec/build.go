@@ -245,7 +245,6 @@ func (w *walker) dataset(kind DatasetKind, r *record) *Dataset {
 		d.Name = r.name("name")
 		d.Properties = r.settings("properties")
 		d.PartitionedBy = r.strs("partitioned_by")
-		d.StateTTL = r.duration("state_ttl")
 		if n := r.name("moved_from"); n.IsSet() {
 			d.MovedFrom = &n
 		}
@@ -311,7 +310,7 @@ func (w *walker) outputMode(r *record) OutputMode {
 
 func (w *walker) streamingTable(r *record) *Dataset {
 	d := w.dataset(StreamingTable, r)
-	d.OutputMode = w.outputMode(r)
+	d.OutputMode, d.StateTTL = w.outputMode(r), r.duration("state_ttl")
 	d.Keys = r.strs("keys")
 	d.OnUpstreamReset = r.str("on_upstream_reset")
 	d.Trigger = w.triggerOf(r)

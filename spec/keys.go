@@ -167,6 +167,7 @@ var (
 		{name: "auto_cdc", kind: kindObject, object: autoCDCObject, doc: "Apply a stream of changes."},
 		{name: "output_mode", kind: kindText, values: []string{"append", "update"}, def: "append", doc: "`update` keeps the table by upsert on `keys`."},
 		{name: "keys", kind: kindColumns, doc: "Key columns of `output_mode: update`."},
+		{name: "state_ttl", kind: kindDuration, doc: "State that no row touched for this long, by the clock, is dropped with the next epoch."},
 		{name: "on_upstream_reset", kind: kindText, values: []string{"reread", "skip"}, doc: "What to do when a table that this one streams was fully refreshed. Without it such a refresh is refused."},
 		{name: "trigger", kind: kindTrigger, object: triggerObject, values: triggerWords, doc: triggerDoc},
 	})}
@@ -194,7 +195,6 @@ var (
 		{name: "cluster_by", kind: kindColumns, doc: "Clustering columns."},
 		{name: "location", kind: kindText, doc: "Folder of the table's data."},
 		{name: "moved_from", kind: kindQualified, doc: "Former name: rows, state and checkpoints are kept under the new one, and so are those of its readers. The data stays in its folder. It does nothing once that is done. In a SQL file: TBLPROPERTIES ('pipelines.moved_from' = 'old')."},
-		{name: "state_ttl", kind: kindDuration, doc: "State that was not touched for this long is dropped."},
 	}
 
 	expectationObject = &object{name: "expectation", doc: "A condition that rows should meet. NULL counts as a violation.", keys: []key{

@@ -100,8 +100,7 @@ func (bd *builder) aggregatePart(n *logical.Aggregate, out port) (*aggregate, []
 
 func (a *aggregate) begin(*stepState) error {
 	if a.state != nil && !a.state.bounded {
-		a.state.begin()
-		return nil
+		return a.state.begin()
 	}
 	a.reset()
 	return nil

@@ -86,14 +86,33 @@ func (s *aggState) setWatermarks(late, evict int64, ok bool) {
 
 func (s *aggState) outputWatermark(w int64) int64 { return w }
 
-func (s *aggState) begin() {
-	s.idle.begin(s.a.p.step.Now)
+func (s *aggState) begin() error {
+	for _, g := range s.idle.begin(s.a.p.step.Now) {
+		s.log.touch(g)
+	}
 	s.counts = OperatorCount{}
 	s.begun()
 	s.cold.begin()
 	if s.restored {
 		s.index()
 	}
+	return s.dropIdle()
+}
+
+// dropIdle forgets what no row has touched for the time (O-74: before any row
+// of the step could).
+func (s *aggState) dropIdle() error {
+	if s.idle.ttl <= 0 {
+		return nil
+	}
+	if err := s.dropAway(byIdle, s.idle.now, false); err != nil {
+		return err
+	}
+	s.idle.expire(func(g int32) {
+		s.remove(g)
+		s.counts.Removed++
+	})
+	return s.dropValues(byIdle, s.idle.now)
 }
 
 // begun forgets which groups were touched.
@@ -241,21 +260,7 @@ func (s *aggState) end() error {
 		return err
 	}
 	if s.expires() {
-		if err := s.expire(s.evict - s.lag()); err != nil {
-			return err
-		}
-	}
-	if s.idle.ttl > 0 {
-		if err := s.dropAway(byIdle, s.idle.now, false); err != nil {
-			return err
-		}
-	}
-	s.idle.expire(func(g int32) {
-		s.remove(g)
-		s.counts.Removed++
-	})
-	if s.idle.ttl > 0 {
-		return s.dropValues(byIdle, s.idle.now)
+		return s.expire(s.evict - s.lag())
 	}
 	return nil
 }
@@ -276,7 +281,7 @@ func (s *aggState) expire(w int64) error {
 		}
 	}
 	s.lapse(gone)
-	s.counts.Removed = int64(len(gone))
+	s.counts.Removed += int64(len(gone))
 	if err := s.dropAway(byTime, w, emit); err != nil {
 		return err
 	}

@@ -103,7 +103,9 @@ func (d *dedup) begin(*stepState) error {
 	if !d.stream {
 		d.table.reset()
 	}
-	d.idle.begin(d.p.step.Now)
+	for _, g := range d.idle.begin(d.p.step.Now) {
+		d.log.touch(g)
+	}
 	if d.restored {
 		d.restored = false
 		for g := range int32(d.table.groups) {
@@ -112,6 +114,13 @@ func (d *dedup) begin(*stepState) error {
 			}
 		}
 	}
+	if err := d.cold.expire(&d.idle, &d.log, &d.counts); err != nil {
+		return err
+	}
+	d.idle.expire(func(g int32) {
+		d.counts.Removed++
+		d.forget(g)
+	})
 	return nil
 }
 
@@ -286,13 +295,6 @@ func (d *dedup) end() error {
 			return err
 		}
 	}
-	if err := d.cold.expire(&d.idle, &d.log, &d.counts); err != nil {
-		return err
-	}
-	d.idle.expire(func(g int32) {
-		d.counts.Removed++
-		d.forget(g)
-	})
 	if !d.stream {
 		d.table.reset()
 	}

@@ -14,7 +14,9 @@ type idle struct {
 	unknown bool // some of them were stored without a time
 }
 
-func (i *idle) begin(now int64) {
+// begin starts a step. It returns the numbers that were stored without a time,
+// under no ttl: they count as touched now, which has to be stored.
+func (i *idle) begin(now int64) (stamped []int32) {
 	i.now = now
 	for _, n := range i.waiting {
 		if i.at[n] < 0 {
@@ -22,10 +24,12 @@ func (i *idle) begin(now int64) {
 		}
 		if i.at[n] == 0 { // stored without a time
 			i.at[n] = now
+			stamped = append(stamped, n)
 		}
 		i.index.add(i.at[n], n)
 	}
 	i.waiting, i.unknown = nil, false
+	return stamped
 }
 
 // due is the time at which number n goes.

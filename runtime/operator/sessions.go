@@ -124,9 +124,15 @@ func (s *sessions) begin(*stepState) error {
 		s.reset()
 	}
 	s.touched.reset()
-	s.idle.begin(s.p.step.Now)
+	for _, key := range s.idle.begin(s.p.step.Now) {
+		s.log.touch(key)
+	}
 	s.cold.begin()
 	s.awayTouched = 0
+	if err := s.idleAway(); err != nil {
+		return err
+	}
+	s.idle.expire(s.forgetKey)
 	return nil
 }
 
@@ -382,10 +388,6 @@ func (s *sessions) end() error {
 	if s.info == nil {
 		s.reset()
 	}
-	if err := s.idleAway(); err != nil {
-		return err
-	}
-	s.idle.expire(s.forgetKey)
 	return s.out.end()
 }
 

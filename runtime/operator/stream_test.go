@@ -335,6 +335,8 @@ func TestStateTTL(t *testing.T) {
 		d.now = 125 * sec
 		d.batch(nil)
 		d.batch(optest.Input{"e": {ev(1, "a")}}, row("a", 1))
+		d.now = 140 * sec // gone before the rows of the step (O-74)
+		d.batch(optest.Input{"e": {ev(1, "a"), ev(1, "a")}}, row("a", 2))
 		d.r.Close()
 	}
 }
@@ -353,6 +355,8 @@ func TestJoinTTL(t *testing.T) {
 		d.now = 111 * sec
 		d.batch(nil)
 		d.batch(optest.Input{"r": {ev(4, "a")}}, append(ev(2, "a"), ev(4, "a")...))
+		d.now = 130 * sec // all are gone before the rows of the step (O-74)
+		d.batch(optest.Input{"r": {ev(5, "a")}, "l": {ev(6, "a")}}, append(ev(6, "a"), ev(5, "a")...))
 		d.r.Close()
 	}
 }

@@ -27,12 +27,13 @@ type streamJoin struct {
 	part        int // its number among the parts
 	lane        int // of the push that holds the lock; at the end of a step, part
 
-	probes []int32
-	builds []int32
-	hits   []bool // by row of the pushed batch
-	local  []int32
-	counts OperatorCount
-	passed int64 // since the last Changes
+	probes  []int32
+	builds  []int32
+	hits    []bool // by row of the pushed batch
+	local   []int32
+	dropped bool // idle rows, in this step
+	counts  OperatorCount
+	passed  int64 // since the last Changes
 }
 
 // joinState is one side of a stream–stream join.
@@ -270,11 +271,13 @@ func (j *streamJoin) outputWatermark(w int64) int64 {
 }
 
 func (j *streamJoin) begin(*stepState) error {
-	j.counts = OperatorCount{}
+	j.counts, j.dropped = OperatorCount{}, false
 	for _, s := range j.sides {
 		s.rows.index()
 		s.restored = nil
-		s.idle.begin(j.p.step.Now)
+		for _, x := range s.idle.begin(j.p.step.Now) {
+			s.log.touch(x)
+		}
 		s.rows.fresh = nil
 		s.cold.begin()
 	}
@@ -291,6 +294,9 @@ func (j *streamJoin) close() {
 func (s *joinState) take(x *dealt) error {
 	j, b, vecs, rows := s.j, x.b, x.vecs, x.rows
 	j.lane = x.lane
+	if err := j.dropIdle(); err != nil {
+		return err
+	}
 	if s.time >= 0 && j.timed {
 		keep := onTime(b.Cols[s.time], rows, j.late)
 		j.counts.LateRows += int64(len(rows) - len(keep))

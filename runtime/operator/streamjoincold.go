@@ -286,20 +286,8 @@ func (s *joinState) freeze() error {
 	return nil
 }
 
-// expireAway emits the outer rows without a partner that are away and whose time
+// dropAway emits the outer rows without a partner that are away and whose time
 // has come, and forgets all rows that are due.
-func (s *joinState) expireAway(w int64) error {
-	if s.j.timed {
-		if err := s.dropAway(byTime, w); err != nil {
-			return err
-		}
-	}
-	if s.idle.ttl > 0 {
-		return s.dropAway(byIdle, s.idle.now)
-	}
-	return nil
-}
-
 func (s *joinState) dropAway(kind int, w int64) error {
 	for s.cold.kept > 0 {
 		b := newBatch(s.j.p.env.Pool, s.j.cols)

@@ -118,6 +118,9 @@ func (s *joinState) drop1(x int32) bool {
 
 func (j *streamJoin) end() error {
 	j.lane = j.part
+	if err := j.dropIdle(); err != nil {
+		return err
+	}
 	if err := j.meetAway(); err != nil {
 		return err
 	}
@@ -135,38 +138,15 @@ func (j *streamJoin) end() error {
 // expire emits the outer rows without a partner whose time has come, and
 // forgets all expired rows.
 func (s *joinState) expire(w int64) error {
-	var gone, alone []int32
-	take := func(x int32) {
-		gone = append(gone, x)
-		if s.outer && !s.rows.matched.Get(int(x)) {
-			alone = append(alone, x)
-		}
+	if !s.j.timed {
+		return nil
 	}
-	if s.j.timed {
-		for _, x := range s.rows.expiry.expire(w) {
-			take(x)
-		}
-	}
-	due := len(gone)
-	s.idle.expire(func(x int32) {
-		if s.rows.expiry.listed.Get(int(x)) || s.rows.until[x] == noExpiry {
-			take(x)
-		}
-	})
-	for len(alone) > 0 {
-		n := min(len(alone), column.BatchRows)
-		if err := s.emitAlone(alone[:n]); err != nil {
-			return err
-		}
-		alone = alone[n:]
+	gone := s.rows.expiry.expire(w)
+	if err := s.leave(gone); err != nil {
+		return err
 	}
 	var empty []int32 // key groups without rows
-	for i, x := range gone {
-		s.uncount(s.right && s.rows.fresh.Get(int(x)) && !(s.outer && !s.rows.matched.Get(int(x))))
-		if i >= due {
-			s.forget(x)
-			continue
-		}
+	for _, x := range gone {
 		s.j.passed = w
 		s.log.lapse(x)
 		if s.drop1(x) {
@@ -174,7 +154,54 @@ func (s *joinState) expire(w int64) error {
 		}
 	}
 	s.table.removeAll(empty)
-	return s.expireAway(w)
+	return s.dropAway(byTime, w)
+}
+
+// dropIdle is expire of the rows that were not touched for the time, once a step
+// and before its rows look for partners (O-74).
+func (j *streamJoin) dropIdle() error {
+	if j.dropped {
+		return nil
+	}
+	j.dropped = true
+	for _, s := range j.sides {
+		if s.idle.ttl <= 0 {
+			continue
+		}
+		var gone []int32
+		s.idle.expire(func(x int32) { gone = append(gone, x) })
+		if err := s.leave(gone); err != nil {
+			return err
+		}
+		for _, x := range gone {
+			s.forget(x)
+		}
+		if err := s.dropAway(byIdle, s.idle.now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leave counts rows that go, and emits the outer ones among them that have no
+// partner.
+func (s *joinState) leave(gone []int32) error {
+	var alone []int32
+	for _, x := range gone {
+		single := s.outer && !s.rows.matched.Get(int(x))
+		if single {
+			alone = append(alone, x)
+		}
+		s.uncount(s.right && s.rows.fresh.Get(int(x)) && !single)
+	}
+	for len(alone) > 0 {
+		n := min(len(alone), column.BatchRows)
+		if err := s.emitAlone(alone[:n]); err != nil {
+			return err
+		}
+		alone = alone[n:]
+	}
+	return nil
 }
 
 func (s *joinState) emitAlone(rows []int32) error {

@@ -126,7 +126,9 @@ func (t *topN) outputWatermark(w int64) int64 { return w }
 
 func (t *topN) begin(*stepState) error {
 	t.counts = OperatorCount{}
-	t.idle.begin(t.p.step.Now)
+	for _, g := range t.idle.begin(t.p.step.Now) {
+		t.log.touch(g)
+	}
 	t.cold.begin()
 	if t.restored && t.n.State.Mode == logical.Append {
 		for g := range int32(len(t.kept)) {
@@ -138,6 +140,10 @@ func (t *topN) begin(*stepState) error {
 		}
 	}
 	t.restored = false
+	if err := t.idleAway(); err != nil {
+		return err
+	}
+	t.idle.expire(t.forget)
 	return nil
 }
 
@@ -254,7 +260,6 @@ func (t *topN) end() error {
 	if err != nil {
 		return err
 	}
-	t.idle.expire(t.forget)
 	t.compact()
 	return t.out.end()
 }

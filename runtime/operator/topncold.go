@@ -145,6 +145,11 @@ func (t *topN) endAway() error {
 			return err
 		}
 	}
+	return nil
+}
+
+// idleAway forgets the partitions that are away and were not used for the time.
+func (t *topN) idleAway() error {
 	if t.idle.ttl <= 0 {
 		return nil
 	}

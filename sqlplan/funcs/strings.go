@@ -560,8 +560,14 @@ func appendPad(b, pad []byte, n int64, binary bool) []byte {
 	if width == 0 {
 		return b
 	}
-	for ; n >= width; n -= width {
+	if n >= width {
+		from, times := len(b), n/width
+		n -= times * width
+		size := times * int64(len(pad))
 		b = append(b, pad...)
+		for done := int64(len(pad)); done < size; done = int64(len(b) - from) {
+			b = append(b, b[from:from+int(min(done, size-done))]...)
+		}
 	}
 	if binary {
 		return append(b, pad[:n]...)

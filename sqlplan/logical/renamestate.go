@@ -2,6 +2,27 @@ package logical
 
 import "strings"
 
+// HasState reports whether some operator of a plan keeps state.
+func HasState(n Node) bool {
+	found := false
+	WalkNode(n, func(n Node) bool {
+		switch m := n.(type) {
+		case *Aggregate:
+			found = found || m.State != nil
+		case *Distinct:
+			found = found || m.State != nil
+		case *Join:
+			found = found || m.State != nil
+		case *Window:
+			found = found || m.State != nil
+		case *Deduplicate:
+			found = found || m.State != nil
+		}
+		return !found
+	})
+	return found
+}
+
 // RenameState gives the stateful operators and watermarks of a plan, which are
 // named after the dataset now, the names that they have after the dataset was.
 func RenameState(n Node, now, was string) Node {
