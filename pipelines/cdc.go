@@ -190,6 +190,9 @@ func (a *analyzer) upsertFlow(d *dataset, f *flow) {
 		}
 	}
 	f.keyed = k
+	if !d.done.broken {
+		a.tellApart(d, f, k.keys)
+	}
 }
 
 // streamOfKeyed warns of a stream that ends when its table replaces a row.
