@@ -1,11 +1,13 @@
 package table_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -37,10 +39,18 @@ type keyedCase struct {
 	history, keepOld, structs, partitioned bool
 	tracked                                []int
 	truncates                              bool
+	floats                                 bool // a is a DOUBLE
 }
 
 func (c keyedCase) String() string {
-	return fmt.Sprintf("history=%t keepOld=%t structs=%t partitioned=%t tracked=%v truncates=%t", c.history, c.keepOld, c.structs, c.partitioned, c.tracked, c.truncates)
+	return fmt.Sprintf("history=%t keepOld=%t structs=%t partitioned=%t tracked=%v truncates=%t floats=%t", c.history, c.keepOld, c.structs, c.partitioned, c.tracked, c.truncates, c.floats)
+}
+
+func (c keyedCase) typeOfA() schema.Type {
+	if c.floats {
+		return schema.Of(schema.Float64)
+	}
+	return schema.Of(schema.Int32)
 }
 
 func (c keyedCase) sequence() schema.Type {
@@ -74,7 +84,7 @@ type bench struct {
 func (b *bench) fields() []schema.Field {
 	out := []schema.Field{
 		{Name: "k", Type: schema.Of(schema.Int32), Nullable: true},
-		{Name: "a", Type: schema.Of(schema.Int32), Nullable: true},
+		{Name: "a", Type: b.c.typeOfA(), Nullable: true},
 		{Name: "b", Type: schema.Of(schema.String), Nullable: true},
 	}
 	if b.c.history {
@@ -132,7 +142,7 @@ func (b *bench) restart() {
 
 func (b *bench) batch(cs []change) *column.Batch {
 	out := b.pool.Batch()
-	types := []schema.Type{schema.Of(schema.Int32), schema.Of(schema.Int32), schema.Of(schema.String), b.c.sequence(), schema.Of(schema.Int8)}
+	types := []schema.Type{schema.Of(schema.Int32), b.c.typeOfA(), schema.Of(schema.String), b.c.sequence(), schema.Of(schema.Int8)}
 	for _, t := range types {
 		out.Cols = append(out.Cols, b.pool.Vector(t))
 	}
@@ -268,7 +278,7 @@ func (b *bench) rows() []string {
 				}
 				var vals []string
 				for _, v := range x.Cols {
-					vals = append(vals, fmt.Sprint(column.At(v, i)))
+					vals = append(vals, showValue(column.At(v, i)))
 				}
 				out = append(out, strings.Join(vals, "|"))
 			}
@@ -282,6 +292,17 @@ func (b *bench) rows() []string {
 	return out
 }
 
+// showValue tells -0.0 from 0.0 and one NaN from another; canonicalNaN is the
+// one that a table holds.
+func showValue(v any) string {
+	if x, ok := v.(float64); ok && x != x {
+		return fmt.Sprintf("NaN %x", math.Float64bits(x))
+	}
+	return fmt.Sprint(v)
+}
+
+var canonicalNaN = math.NaN()
+
 func compareAny(x, y any) int {
 	switch {
 	case x == nil && y == nil:
@@ -291,8 +312,15 @@ func compareAny(x, y any) int {
 	case y == nil:
 		return 1
 	}
-	if i, ok := x.(int32); ok {
-		return int(i) - int(y.(int32))
+	switch x := x.(type) {
+	case int32:
+		return int(x) - int(y.(int32))
+	case float64: // -0.0 below 0.0, NaNs are one and the greatest
+		y := y.(float64)
+		if x == y {
+			return cmp.Compare(math.Copysign(1, x), math.Copysign(1, y))
+		}
+		return column.CompareFloat(x, y)
 	}
 	return strings.Compare(x.(string), y.(string))
 }
@@ -328,7 +356,11 @@ type modelRow struct {
 }
 
 func (b *bench) show(k int, r *modelRow) string {
-	s := fmt.Sprintf("%d|%v|%v", k, r.a, r.b)
+	a := r.a
+	if x, ok := a.(float64); ok && x != x {
+		a = canonicalNaN
+	}
+	s := fmt.Sprintf("%d|%s|%v", k, showValue(a), r.b)
 	if !b.c.history {
 		return s
 	}
@@ -397,15 +429,23 @@ func (b *bench) beaten(c change, later []change) bool {
 func (b *bench) sameTracked(x, y *modelRow) bool {
 	same := true
 	for _, t := range b.c.tracked {
-		same = same && (t == 0 || t == 1 && x.a == y.a || t == 2 && x.b == y.b)
+		same = same && (t == 0 || t == 1 && sameA(x.a, y.a) || t == 2 && x.b == y.b)
 	}
 	return same
+}
+
+// sameA is <=>: -0.0 is 0.0 to it.
+func sameA(x, y any) bool {
+	f, ok := x.(float64)
+	g, ok2 := y.(float64)
+	return ok && ok2 && (f == g || f != f && g != g) || x == y
 }
 
 func randomCase(rng *rand.Rand) keyedCase {
 	c := keyedCase{history: rng.IntN(2) == 0, keepOld: rng.IntN(2) == 0, structs: rng.IntN(3) == 0, partitioned: rng.IntN(3) == 0}
 	c.tracked = [][]int{{0, 1, 2}, {1}, {}}[rng.IntN(3)]
 	c.truncates = !c.history && rng.IntN(2) == 0
+	c.floats = rng.IntN(2) == 0
 	return c
 }
 
@@ -417,8 +457,10 @@ func randomChange(rng *rand.Rand, c keyedCase) change {
 	case n < 7 && c.truncates:
 		x.op = table.OpTruncate
 	default:
-		if rng.IntN(3) > 0 {
-			x.a = int32(rng.IntN(2))
+		if n := rng.IntN(6); n > 1 && c.floats {
+			x.a = []float64{math.Copysign(0, -1), 0, math.NaN(), math.Float64frombits(0xfff8000000000abc)}[n-2]
+		} else if n > 1 {
+			x.a = int32(n % 2)
 		}
 		if rng.IntN(3) > 0 {
 			x.b = string(rune('x' + rng.IntN(2)))

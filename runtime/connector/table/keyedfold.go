@@ -365,7 +365,7 @@ func (f *folder) same(a, b record) bool {
 		return true
 	}
 	for _, v := range f.r.cols {
-		if !column.Equal(v, int(a.row), v, int(b.row)) {
+		if column.CompareTotal(v, int(a.row), v, int(b.row)) != 0 {
 			return false
 		}
 	}

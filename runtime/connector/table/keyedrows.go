@@ -84,10 +84,14 @@ func (r *keyedRows) add(b *column.Batch) error {
 		r.op, r.key = append(r.op, op), append(r.key, id)
 	}
 	for c, v := range r.cols {
+		n := v.Len
 		column.AppendRows(v, b.Cols[c], r.taken)
+		column.Canonical(v, n, false)
 	}
 	if r.seq != nil {
+		n := r.seq.Len
 		column.AppendRows(r.seq, b.Cols[r.sink.width], r.taken)
+		column.Canonical(r.seq, n, true) // it becomes __START_AT, whichever came first
 	}
 	return r.bound()
 }
@@ -235,7 +239,7 @@ func (r *keyedRows) compare(a, b int32) int {
 
 func (r *keyedRows) compareRows(a, b int32) int {
 	for _, v := range r.cols {
-		if d := column.Compare(v, int(a), v, int(b)); d != 0 {
+		if d := column.CompareTotal(v, int(a), v, int(b)); d != 0 {
 			return d
 		}
 	}
