@@ -140,7 +140,7 @@ func (u *update) compareAbout(t *target) diag.List {
 	}
 	code, why := diag.Code("CONFLICTING_KEYS"), changes
 	if changes == "" {
-		if !u.fresh[d] {
+		if !u.fresh[d] && t.record.Extra[refreshing] == "" {
 			return nil
 		}
 		code, why = "TABLE_NOT_RESETTABLE", "a full refresh removes rows"

@@ -161,7 +161,10 @@ func (u *update) withoutRecord(ctx context.Context, t *target) (diag.List, error
 	}
 	t.table, t.found = table, true
 	t.merged = d.kind == graph.MaterializedView && !t.schema.Equal(snap.Schema())
-	return nil, nil
+	if !u.selected[d] {
+		return nil, nil
+	}
+	return u.compareAbout(t), nil
 }
 
 // unclaimed decides the folder of a table that the catalog does not know: its

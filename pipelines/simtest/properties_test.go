@@ -1,6 +1,8 @@
 package simtest
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -69,4 +71,47 @@ func TestPropertiesKilled(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestAppendOnlyRefresh: no refresh begins, and none goes on, that would take
+// rows out of an append-only table; rows are those of one reading each time.
+func TestAppendOnlyRefresh(t *testing.T) {
+	text := func(value string) string {
+		return "streaming_tables:\n  - name: out\n    properties: {" + value + "}\n    sql: SELECT v FROM STREAM(raw)\n"
+	}
+	refused := func(dir string, o pipelines.RunOptions) {
+		t.Helper()
+		if _, err := runIn(dir, o); err == nil || !strings.Contains(err.Error(), "TABLE_NOT_RESETTABLE") {
+			t.Errorf("got %v", err)
+		}
+		want(t, dir, "out", "1", "2")
+	}
+	fresh := pipelines.RunOptions{FullRefresh: []string{"out"}}
+	t.Run("refresh goes on", func(t *testing.T) {
+		dir := project(t, "v BIGINT", text("a: b"))
+		put(t, dir, "landing/1.json", `{"v":1}`+"\n"+`{"v":2}`)
+		run(t, dir, pipelines.RunOptions{})
+		if !child(t, order{Dir: dir, Point: "refresh.recorded", Nth: 1, FullRefresh: fresh.FullRefresh}) {
+			t.Fatal("not killed")
+		}
+		document(t, dir, "v BIGINT", text("delta.appendOnly: 'true'"))
+		refused(dir, pipelines.RunOptions{})
+		document(t, dir, "v BIGINT", text("delta.appendOnly: 'false'"))
+		run(t, dir, pipelines.RunOptions{})
+		want(t, dir, "out", "1", "2")
+	})
+	t.Run("without record", func(t *testing.T) {
+		dir := project(t, "v BIGINT", text("delta.appendOnly: 'true'"))
+		put(t, dir, "landing/1.json", `{"v":1}`+"\n"+`{"v":2}`)
+		run(t, dir, pipelines.RunOptions{})
+		refused(dir, fresh)
+		if err := os.RemoveAll(filepath.Join(dir, "state", "catalog")); err != nil {
+			t.Fatal(err)
+		}
+		document(t, dir, "v BIGINT", text("a: b"))
+		refused(dir, fresh)
+		document(t, dir, "v BIGINT", text("delta.appendOnly: 'false'"))
+		run(t, dir, fresh)
+		want(t, dir, "out", "1", "2")
+	})
 }
