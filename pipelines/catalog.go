@@ -231,16 +231,16 @@ func (c *catalogOf) path(f *connector.SourceFactory, path string, r sqlplan.Requ
 	}
 	cfg := connector.SourceConfig{Name: path, Path: c.a.project.path(path), Texts: texts}
 	if ddl, ok := texts["schema"]; ok {
-		s, list := sqlplan.ParseSchema(c.a.project.session, diag.NewText("schema", ddl))
+		s, list := sqlplan.ParseColumns(c.a.project.session, diag.NewText("schema", ddl))
 		if list.HasErrors() {
-			return sqlplan.Answer{}, classError(string(list[0].Code), "the schema option: "+list[0].Message)
+			return sqlplan.Answer{}, optionError("schema", string(list[0].Code), "the schema option: "+list[0].Message)
 		}
 		cfg.Schema = &s
 		delete(texts, "schema")
 	}
-	vals, list := option.NewSet(f.Name, f.Fields...).Decode(option.FromMap(texts), option.Context{})
-	if list.HasErrors() {
-		return sqlplan.Answer{}, classError(string(list[0].Code), list[0].Message)
+	vals, err := decodePath(f, texts)
+	if err != nil {
+		return sqlplan.Answer{}, err
 	}
 	cfg.Options = vals
 	rel := &sourceRelation{name: f.Name + ".`" + path + "`", factory: f, config: cfg}
@@ -253,6 +253,44 @@ func (c *catalogOf) path(f *connector.SourceFactory, path string, r sqlplan.Requ
 		c.a.project.graph.Link(c.reader.node, c.a.project.sourceNode(rel.name, diag.Span{}), r.Stream, r.Place)
 	}
 	return c.answer(rel, id, r)
+}
+
+// decodePath reads the options of a path, each on its own so that the faulty
+// one is known, then together.
+func decodePath(f *connector.SourceFactory, texts map[string]string) (*option.Values, error) {
+	set := option.NewSet(f.Name, f.Fields...)
+	for _, e := range option.FromMap(texts) {
+		_, list := set.Decode([]option.Entry{e}, option.Context{})
+		for _, d := range list {
+			if d.Severity == diag.Error && d.Code != "MISSING_OPTION" {
+				return nil, optionError(e.Name, string(d.Code), d.Message)
+			}
+		}
+	}
+	vals, list := set.Decode(option.FromMap(texts), option.Context{})
+	if list.HasErrors() {
+		return nil, classError(string(list[0].Code), list[0].Message)
+	}
+	if f.Check != nil {
+		if name, err := f.Check(texts); err != nil {
+			return nil, optionError(name, "INVALID_OPTION", badOption(f, name, err))
+		}
+	}
+	return vals, nil
+}
+
+// badOption words what a connector says of an option, by its proper name.
+func badOption(f *connector.SourceFactory, name string, err error) string {
+	for _, x := range f.Fields {
+		if strings.EqualFold(x.Name, name) {
+			name = x.Name
+		}
+	}
+	return "the option " + name + ": " + err.Error()
+}
+
+func optionError(name, class, msg string) error {
+	return &sqlplan.OptionError{Option: name, Err: sqlplan.NewError(class, msg)}
 }
 
 // function answers a table function that reads files.

@@ -157,9 +157,12 @@ func (d *definer) fromSpec(x *spec.Dataset) {
 		return
 	}
 	if x.Schema != nil {
-		s, list := sqlplan.ParseSchema(d.session, x.Schema)
+		s, list := sqlplan.ParseColumns(d.session, x.Schema)
 		d.list = append(d.list, list...)
 		out.declared = &s
+		if slices.ContainsFunc(list, func(x diag.Diagnostic) bool { return x.Code == "COLUMN_ALREADY_EXISTS" }) {
+			out.done = analysis{state: finished, broken: true}
+		}
 	}
 	d.ownFlows(out, x)
 }

@@ -250,10 +250,11 @@ func (p *Project) declaredSource(s *spec.Source) (*sourceRelation, diag.List, er
 			rel.config.Texts[strings.ToLower(e.Name)] = text
 		}
 	}
+	list = append(list, checkTexts(rel, more)...)
 	list = append(list, checkNewColumns(s)...)
 	rel.config.NewColumns = s.NewColumns()
 	if s.Schema != nil {
-		sch, more := sqlplan.ParseSchema(p.session, s.Schema)
+		sch, more := sqlplan.ParseColumns(p.session, s.Schema)
 		list = append(list, more...)
 		rel.config.Schema = &sch
 	}
@@ -265,6 +266,34 @@ func (p *Project) declaredSource(s *spec.Source) (*sourceRelation, diag.List, er
 		p.declared[s] = rel
 	}
 	return rel, list, nil
+}
+
+// checkTexts refuses, each at its place, options that the connector would
+// refuse when it opens; reported are those that were found faulty before.
+func checkTexts(rel *sourceRelation, reported diag.List) diag.List {
+	if rel.factory.Check == nil {
+		return nil
+	}
+	var list diag.List
+	texts := maps.Clone(rel.config.Texts)
+	for {
+		name, err := rel.factory.Check(texts)
+		if err == nil {
+			return list
+		}
+		at := rel.spec.Name.Span
+		i := slices.IndexFunc(rel.spec.Options, func(e option.Entry) bool { return strings.EqualFold(e.Name, name) })
+		if i >= 0 {
+			at = rel.spec.Options[i].Span
+		}
+		if !slices.ContainsFunc(reported, func(d diag.Diagnostic) bool { return d.Span == at }) {
+			list = append(list, diag.AtSpan(rel.spec.File, at, "INVALID_OPTION", badOption(rel.factory, name, err)))
+		}
+		if i < 0 {
+			return list
+		}
+		delete(texts, strings.ToLower(name))
+	}
 }
 
 func (p *Project) checkWatermark(s *spec.Source, rel *sourceRelation) diag.List {

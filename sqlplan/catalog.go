@@ -44,6 +44,9 @@ type EventTime = bind.EventTime
 // NotFound is what a Catalog returns for an unknown name.
 type NotFound = bind.NotFound
 
+// OptionError is what a Catalog returns for an option that cannot be.
+type OptionError = bind.OptionError
+
 // UserFunction is a scalar SQL function of a Catalog.
 type UserFunction = bind.UserFunction
 

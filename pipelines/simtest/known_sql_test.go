@@ -163,7 +163,7 @@ func TestB64(t *testing.T) {
 			t.Errorf("%q is not in %v", n, spelling)
 		}
 	}
-	refused(t, project(t, "ID BIGINT, id BIGINT", streaming("SELECT * FROM STREAM(raw)")), "columns named id", "names ignore case")
+	refused(t, project(t, "ID BIGINT, id BIGINT", streaming("SELECT * FROM STREAM(raw)")), "COLUMN_ALREADY_EXISTS", "column `id`")
 }
 
 func TestB65(t *testing.T) {

@@ -16,6 +16,9 @@ type SourceFactory struct {
 	Name string
 	// Fields declares the options.
 	Fields []option.Field
+	// Check refuses, by the name of one, options whose values alone are well but
+	// which Open would refuse; texts are as in SourceConfig. nil checks nothing.
+	Check func(texts map[string]string) (name string, err error)
 	// NeedsPath says that the source reads a path.
 	NeedsPath bool
 	// Schema is the fixed schema of the source, nil when it is declared or

@@ -43,7 +43,18 @@ type Request struct {
 	// empty for none. Timestamp is the constant's text.
 	Version, Timestamp string
 	Place              diag.Span
+
+	places map[string]diag.Range // of the values of Options
 }
+
+// OptionError says which option of a relation is wrong: its value is the place
+// of the error.
+type OptionError struct {
+	Option string // in lower case
+	Err    *funcs.Error
+}
+
+func (e *OptionError) Error() string { return e.Err.Error() }
 
 // Answer is what a name means: exactly one field of Relation and View is set.
 type Answer struct {

@@ -157,9 +157,10 @@ func (b *Binder) table(t *ast.Table, up enclosing) (logical.Node, *scope) {
 		}
 		return n, out
 	}
-	req := Request{Parts: names, Stream: t.Stream, Options: map[string]string{}, Place: b.text.Span(t.Name.Span)}
+	req := Request{Parts: names, Stream: t.Stream, Options: map[string]string{}, Place: b.text.Span(t.Name.Span), places: map[string]diag.Range{}}
 	for _, p := range t.Options {
-		req.Options[strings.ToLower(p.Key)] = p.Text()
+		key := strings.ToLower(p.Key)
+		req.Options[key], req.places[key] = p.Text(), p.Span
 	}
 	if req.Version, ok = b.pin(t.Version); !ok {
 		return nil, broken
@@ -253,6 +254,7 @@ func declaration(f schema.Field, i int, declared *schema.Schema) *logical.Declar
 
 func (b *Binder) notFound(req Request, r diag.Range, err error) {
 	var nf *NotFound
+	var bad *OptionError
 	switch {
 	case errors.As(err, &nf) && req.Function:
 		hint := diag.DidYouMean(req.Parts[len(req.Parts)-1], []string{"range", "explode", "read_files", "read_kafka"})
@@ -261,6 +263,11 @@ func (b *Binder) notFound(req Request, r diag.Range, err error) {
 	case errors.As(err, &nf):
 		hint := diag.DidYouMean(strings.Join(req.Parts, "."), nf.Names)
 		b.failHint(r, "TABLE_OR_VIEW_NOT_FOUND", hint, "The table or view "+quoteNames(req.Parts)+" cannot be found. Verify the spelling and correctness of the schema and catalog.")
+	case errors.As(err, &bad):
+		if at, ok := req.places[bad.Option]; ok {
+			r = at
+		}
+		b.failErr(r, bad.Err)
 	default:
 		b.failErr(r, err)
 	}
@@ -506,9 +513,9 @@ func (b *Binder) tableFunc(f *ast.TableFunc, up enclosing) (logical.Node, *scope
 		b.fail(f.Name.Span, "NOT_A_TABLE_FUNCTION", "%s appears as a table function here, but the function was defined as a scalar function.", quoteNames(f.Name.Strings()))
 		return nil, broken
 	}
-	req := Request{Parts: f.Name.Strings(), Function: true, Stream: f.Stream, Options: map[string]string{}, Place: b.text.Span(f.Span)}
+	req := Request{Parts: f.Name.Strings(), Function: true, Stream: f.Stream, Options: map[string]string{}, Place: b.text.Span(f.Span), places: map[string]diag.Range{}}
 	for i, a := range f.Args {
-		if !b.option(a, i, req.Options) {
+		if !b.option(a, i, &req) {
 			return nil, broken
 		}
 	}
@@ -516,7 +523,7 @@ func (b *Binder) tableFunc(f *ast.TableFunc, up enclosing) (logical.Node, *scope
 }
 
 // option evaluates one argument of a table function of the catalog.
-func (b *Binder) option(a ast.Expr, i int, out map[string]string) bool {
+func (b *Binder) option(a ast.Expr, i int, req *Request) bool {
 	key, x := "path", a
 	if i > 0 {
 		key = "arg" + strconv.Itoa(i)
@@ -543,13 +550,13 @@ func (b *Binder) option(a ast.Expr, i int, out map[string]string) bool {
 			kk, isText := column.At(v.Children[0], k).(string)
 			val, isText2 := column.At(v.Children[1], k).(string)
 			if isText && isText2 {
-				out[strings.ToLower(kk)] = val
+				req.Options[strings.ToLower(kk)], req.places[strings.ToLower(kk)] = val, x.Range()
 			}
 		}
 		return true
 	}
 	if !v.IsNull(0) {
-		out[key] = b.literalText(v)
+		req.Options[key], req.places[key] = b.literalText(v), x.Range()
 	}
 	return true
 }

@@ -27,6 +27,14 @@ type Format interface {
 	Create(w io.Writer, spec WriteSpec) (Writer, error)
 }
 
+// OptionChecker is a Format that takes only some values of its options.
+type OptionChecker interface {
+	// CheckOptions refuses, before any file is read, what reading with these
+	// options would refuse; their names are in lower case. The error is a
+	// *record.OptionError.
+	CheckOptions(options map[string]string) error
+}
+
 // Describer is a Format whose files say something of their rows ahead of them.
 type Describer interface {
 	// Describe reads what a file says of itself; only the options and

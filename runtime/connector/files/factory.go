@@ -13,8 +13,10 @@ import (
 	"pipelines/runtime/connector"
 	"pipelines/spec/option"
 	"pipelines/stores"
+	"pipelines/tables/codec/record"
 	"pipelines/tables/format"
 	"pipelines/tables/schema"
+	"pipelines/tables/text"
 )
 
 // Fields are the options of every file source, beside those of its format.
@@ -26,11 +28,11 @@ func Fields() []option.Field {
 		{Name: "maxFileAge", Type: option.TypeDuration, Default: "7d", Doc: "leave out files that much older than the newest one seen"},
 		{Name: "fileNameOnly", Type: option.TypeBool, Default: "false", Doc: "tell files apart by their own name instead of the path"},
 		{Name: "allowOverwrites", Aliases: []string{"cloudFiles.allowOverwrites"}, Type: option.TypeBool, Default: "false", Doc: "read a file again, whole, when its size, time or node changed after it was read: its rows come again; each look at the folder then looks at every file"},
-		{Name: "pathGlobFilter", Type: option.TypeString, Doc: "take only files whose own name matches this glob"},
+		{Name: "pathGlobFilter", Type: option.TypeString, Doc: "take only files whose own name matches this glob", Check: checkGlob},
 		{Name: "recursiveFileLookup", Type: option.TypeBool, Default: "false", Doc: "look into all sub-folders; no partition columns then"},
 		{Name: "ignoreMissingFiles", Type: option.TypeBool, Default: "false", Doc: "skip files that vanish before they are read"},
-		{Name: "modifiedAfter", Type: option.TypeString, Doc: "batch reads: only files changed after this time"},
-		{Name: "modifiedBefore", Type: option.TypeString, Doc: "batch reads: only files changed before this time"},
+		{Name: "modifiedAfter", Type: option.TypeString, Doc: "batch reads: only files changed after this time", Check: isTime},
+		{Name: "modifiedBefore", Type: option.TypeString, Doc: "batch reads: only files changed before this time", Check: isTime},
 		{Name: "basePath", Type: option.TypeString, Doc: "where partition folders start", Later: true},
 		{Name: "cleanSource", Type: option.TypeEnum, Values: []string{"off", "archive", "delete"}, Default: "off", Doc: "what happens to files once their rows are committed; the source may have one reader then"},
 		{Name: "sourceArchiveDir", Type: option.TypeString, Doc: "cleanSource archive: where files go, under their full path; on the same disk, outside of the source's folder"},
@@ -54,6 +56,7 @@ func Factory(f format.Format, open func(root string) (stores.Reader, error)) con
 	}
 	return connector.SourceFactory{
 		Name: f.Name(), Fields: fields, NeedsPath: true, Metadata: MetadataFields(),
+		Check: func(texts map[string]string) (string, error) { return checkOptions(f, texts) },
 		Open: func(ctx context.Context, c connector.SourceConfig) (connector.Opened, error) {
 			o, err := configure(f, open, c)
 			if err != nil {
@@ -66,6 +69,17 @@ func Factory(f format.Format, open func(root string) (stores.Reader, error)) con
 			return connector.Opened{Schema: o.Schema(), Stream: s, Table: s}, nil
 		},
 	}
+}
+
+// checkOptions asks a format what it says of its options.
+func checkOptions(f format.Format, texts map[string]string) (name string, err error) {
+	if c, ok := f.(format.OptionChecker); ok {
+		err = c.CheckOptions(texts)
+	}
+	if e, ok := errors.AsType[*record.OptionError](err); ok {
+		return e.Option, fmt.Errorf("%q %s", e.Value, e.Reason)
+	}
+	return "", err
 }
 
 func configure(f format.Format, open func(root string) (stores.Reader, error), c connector.SourceConfig) (Options, error) {
@@ -98,11 +112,21 @@ func bound(v *option.Values, name string, loc *time.Location) (time.Time, error)
 	if s == "" {
 		return time.Time{}, nil
 	}
-	t, err := time.ParseInLocation("2006-01-02T15:04:05", s, loc)
-	if err != nil {
-		return t, fmt.Errorf("option %s: %q is not a time such as 2026-01-02T03:04:05", name, s)
+	us, ok := text.ParseTimestamp([]byte(s), text.NewZone(loc))
+	if !ok {
+		return time.Time{}, fmt.Errorf("option %s: %w, not %q", name, errNoTime, s)
 	}
-	return t, nil
+	return time.UnixMicro(us), nil
+}
+
+var errNoTime = errors.New("a time such as 2026-01-02T03:04:05 is wanted")
+
+// isTime refuses what is no timestamp in any zone.
+func isTime(s string) error {
+	if _, ok := text.ParseTimestamp([]byte(s), text.UTC); !ok && s != "" {
+		return errNoTime
+	}
+	return nil
 }
 
 // place splits a path into root and pattern, or root and single file.

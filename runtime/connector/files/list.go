@@ -2,6 +2,7 @@ package files
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"path"
@@ -109,6 +110,27 @@ func globMatch(pattern, name string) bool {
 	}
 	ok, err := path.Match(strings.ReplaceAll(pattern, "[!", "[^"), name)
 	return err == nil && ok
+}
+
+// checkGlob refuses a glob with an open bracket, or one that ends in a
+// backslash.
+func checkGlob(pattern string) error {
+	if i := strings.IndexByte(pattern, '{'); i >= 0 {
+		j := strings.IndexByte(pattern[i:], '}')
+		if j < 0 {
+			return errors.New("the glob has a { without }")
+		}
+		for _, alt := range strings.Split(pattern[i+1:i+j], ",") {
+			if err := checkGlob(pattern[:i] + alt + pattern[i+j+1:]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if _, err := path.Match(strings.ReplaceAll(pattern, "[!", "[^"), ""); err != nil {
+		return errors.New("the glob has a [ without ], or ends in a backslash")
+	}
+	return nil
 }
 
 // stat looks at one file.

@@ -2,6 +2,7 @@ package csv
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"pipelines/tables/codec/record"
 	"pipelines/tables/text"
@@ -73,9 +74,21 @@ func ParseOptions(m map[string]string) (Options, error) {
 		}
 	}
 	if len(o.Sep) == 1 && (o.Sep[0] == o.Quote || o.Sep[0] == '\n' || o.Sep[0] == '\r') {
-		return o, &record.OptionError{Option: "sep", Value: o.Sep, Reason: "must differ from the quote and from line breaks"}
+		return o, sepError(m, &o)
 	}
 	return o, nil
+}
+
+// sepError refuses a separator that is the quote or a line break, by the name
+// of the option that was given.
+func sepError(m map[string]string, o *Options) error {
+	e := &record.OptionError{Option: "quote", Value: o.Sep, Reason: "must differ from the separator"}
+	for name := range m {
+		if strings.EqualFold(name, "sep") || strings.EqualFold(name, "delimiter") {
+			e.Option, e.Reason = name, "must differ from the quote and from line breaks"
+		}
+	}
+	return e
 }
 
 func (o *Options) flag(name string) *bool {
@@ -166,10 +179,12 @@ func (o *Options) set(name, value string) *record.OptionError {
 			return err
 		}
 		o.KeepRight = !o.TrimRight
+	case "compression", "codec":
+		return record.CheckCompression(value)
 	case "emptyvalue":
 		o.EmptyValue, o.WriteEmpty = value, value
 	case "linesep":
-		if len(value) == 0 || len(value) > 2 {
+		if n := utf8.RuneCountInString(value); n == 0 || n > 2 {
 			return bad("must be one or two characters")
 		}
 		o.LineSep = value
@@ -178,9 +193,14 @@ func (o *Options) set(name, value string) *record.OptionError {
 		if !ok {
 			return bad("must be a whole number")
 		}
-		if name == "maxcolumns" {
+		switch {
+		case name == "maxcolumns" && n < 1:
+			return bad("must be at least 1")
+		case name == "maxcolumns":
 			o.MaxColumns = int(n)
-		} else {
+		case n < 1 && n != -1:
+			return bad("must be at least 1, or -1 for no limit")
+		default:
 			o.MaxChars = int(n)
 		}
 	case "unescapedquotehandling":

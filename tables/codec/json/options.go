@@ -87,6 +87,8 @@ func (o *Options) set(name, value string) *record.OptionError {
 		return record.SetFlag(&o.KeepNullFields, value, false)
 	case "rescueddatacolumn":
 		o.RescuedColumn = value
+	case "compression":
+		return record.CheckCompression(value)
 	case "pretty":
 		pretty := false
 		if err := record.SetFlag(&pretty, value, true); err != nil || pretty {

@@ -2,6 +2,7 @@ package record
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -62,6 +63,18 @@ const (
 
 // Charsets are those that a user can name.
 var Charsets = []string{ASCII, Latin1, UTF8, UTF16, UTF16BE, UTF16LE, UTF32}
+
+// Compressions are the words that Spark takes for the compression of text
+// files. A reader goes by the file's name, whatever is said here.
+var Compressions = []string{"none", "uncompressed", "bzip2", "deflate", "gzip", "lz4", "snappy", "zstd"}
+
+// CheckCompression refuses a word that names no compression.
+func CheckCompression(value string) *OptionError {
+	if slices.Contains(Compressions, strings.ToLower(value)) {
+		return nil
+	}
+	return &OptionError{Value: value, Reason: "is no compression: " + strings.Join(Compressions, ", ") + " are"}
+}
 
 // CheckWritten refuses a charset that files are not written in: their options
 // have lower-case names.
@@ -155,11 +168,11 @@ func SetFlag(p *bool, value string, want bool) *OptionError {
 	return nil
 }
 
-// ReadAll gives each option to set by its name in lower case; the error names
-// the option as it was written.
+// ReadAll gives each option to set by its name in lower case, in order; the
+// error names the option as it was written.
 func ReadAll(m map[string]string, set func(name, value string) *OptionError) error {
-	for name, value := range m {
-		if err := set(strings.ToLower(name), value); err != nil {
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		if err := set(strings.ToLower(name), m[name]); err != nil {
 			err.Option = name
 			return err
 		}
@@ -170,4 +183,20 @@ func ReadAll(m map[string]string, set func(name, value string) *OptionError) err
 // Formats compiles the patterns of dates and timestamps.
 func (o *Options) Formats(reading bool) (text.Formats, error) {
 	return text.CompileFormats(o.Zone, o.TimestampFormat, o.TimestampNTZFormat, o.DateFormat, reading)
+}
+
+// CheckPatterns refuses a pattern of dates or timestamps that cannot be read
+// by.
+func (o *Options) CheckPatterns() error {
+	for _, p := range []struct{ option, pattern string }{
+		{"timestampformat", o.TimestampFormat}, {"timestampntzformat", o.TimestampNTZFormat}, {"dateformat", o.DateFormat},
+	} {
+		if p.pattern == "" {
+			continue
+		}
+		if _, err := text.CompilePattern(p.pattern, true); err != nil {
+			return &OptionError{Option: p.option, Value: p.pattern, Reason: "is no pattern: " + err.Error()}
+		}
+	}
+	return nil
 }

@@ -78,6 +78,15 @@ func options(opts map[string]string, session *time.Location) (codec.Options, err
 	return o, err
 }
 
+// CheckOptions refuses values that no reader takes.
+func (Format) CheckOptions(opts map[string]string) error {
+	o, err := codec.ParseOptions(opts)
+	if err != nil {
+		return err
+	}
+	return o.CheckPatterns()
+}
+
 // Open starts reading one file.
 func (Format) Open(_ context.Context, in format.Input, spec format.ReadSpec) (format.Scanner, error) {
 	o, err := options(spec.Options, spec.Location)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"pipelines/spec/option"
+	"pipelines/tables/codec/record"
 	"pipelines/tables/column"
 	"pipelines/tables/format"
 	"pipelines/tables/format/block"
@@ -36,6 +37,40 @@ func (Format) Fields() []option.Field {
 	}
 }
 
+// options are the decoded reader options.
+type options struct {
+	sep   string // empty: any line break
+	whole bool
+}
+
+func parseOptions(m map[string]string) (o options, err error) {
+	err = record.ReadAll(m, func(name, value string) *record.OptionError {
+		switch name {
+		case "wholetext":
+			return record.SetFlag(&o.whole, value, true)
+		case "linesep":
+			if value == "" {
+				return &record.OptionError{Value: value, Reason: "must not be empty"}
+			}
+			o.sep = value
+		case "encoding", "charset":
+			if !strings.EqualFold(value, record.UTF8) && !strings.EqualFold(value, "UTF8") {
+				return &record.OptionError{Value: value, Reason: "is not supported: only UTF-8 is"}
+			}
+		case "compression":
+			return record.CheckCompression(value)
+		}
+		return nil
+	})
+	return o, err
+}
+
+// CheckOptions refuses values that no reader takes.
+func (Format) CheckOptions(opts map[string]string) error {
+	_, err := parseOptions(opts)
+	return err
+}
+
 // Infer returns the one column.
 func (Format) Infer(context.Context, []format.Input, format.ReadSpec) (schema.Schema, error) {
 	return schema.Schema{Fields: []schema.Field{{Name: "value", Type: schema.Of(schema.String), Nullable: true}}}, nil
@@ -46,15 +81,15 @@ func (Format) Open(_ context.Context, in format.Input, spec format.ReadSpec) (fo
 	if n := len(spec.Columns.Fields); n > 1 || n == 1 && spec.Columns.Fields[0].Type.Kind != schema.String {
 		return nil, fmt.Errorf("text files have one column of type STRING, not %s", spec.Columns.DDL())
 	}
-	if e := spec.Options["encoding"]; e != "" && !strings.EqualFold(e, "UTF-8") {
-		return nil, fmt.Errorf("option encoding: %q is not supported: only UTF-8 is", e)
+	o, err := parseOptions(spec.Options)
+	if err != nil {
+		return nil, err
 	}
 	r, err := block.Open(in, "")
 	if err != nil {
 		return nil, err
 	}
-	s := &scanner{r: r, spec: spec, rows: spec.BatchRows, sep: []byte(spec.Options["linesep"]),
-		whole: strings.EqualFold(spec.Options["wholetext"], "true")}
+	s := &scanner{r: r, spec: spec, rows: spec.BatchRows, sep: []byte(o.sep), whole: o.whole}
 	if s.rows <= 0 {
 		s.rows = column.BatchRows
 	}
