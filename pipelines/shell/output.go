@@ -40,6 +40,7 @@ type Printer struct {
 	line   int
 	shell  display.Shell
 	schema schema.Schema
+	result bool   // the statement has columns, maybe none
 	buf    []byte // the JSON object or CSV so far, or the text of one value
 	rows   int
 	cells  [][]string // of the table
@@ -66,7 +67,7 @@ func NewPrinter(form Format, out, errs io.Writer) (*Printer, error) {
 func (p *Printer) Begin(number, line int, settings *sqlplan.Session) {
 	p.number, p.line, p.rows, p.cells = number, line, 0, nil
 	p.shell = display.Shell{Zone: settings.Zone}.WithBinary(settings.Conf["spark.sql.binaryOutputStyle"])
-	p.schema = schema.Schema{}
+	p.schema, p.result = schema.Schema{}, false
 	p.buf = p.buf[:0]
 }
 
@@ -96,11 +97,11 @@ func (p *Printer) head() {
 
 // Columns implements Sink.
 func (p *Printer) Columns(s schema.Schema) {
-	p.schema = s
+	p.schema, p.result = s, true
 	if p.form == Parquet {
 		p.file.begin(s)
 	}
-	if p.form == CSV && len(s.Fields) > 0 {
+	if p.form == CSV {
 		p.csvHead()
 	}
 	if !p.isJSON() {
@@ -203,7 +204,7 @@ func (p *Printer) End(f *Failure) error {
 			return err
 		}
 	case p.isJSON():
-		if len(p.schema.Fields) == 0 && p.rows == 0 {
+		if !p.result {
 			p.Columns(schema.Schema{})
 		}
 		p.buf = append(p.buf, "]}\n"...)
@@ -212,7 +213,7 @@ func (p *Printer) End(f *Failure) error {
 		if err := p.file.finish(); err != nil {
 			return err
 		}
-	case len(p.schema.Fields) == 0:
+	case !p.result:
 	case p.form == CSV:
 		p.write(p.buf)
 	default:
@@ -250,7 +251,7 @@ func (p *Printer) csvRow(b *column.Batch, i int) {
 			p.buf = appendCSV(p.buf, p.shell.Append(text[:0], c, i))
 		}
 	}
-	if len(p.buf) == start {
+	if len(p.buf) == start && len(b.Cols) > 0 {
 		p.buf = append(p.buf, `""`...) // an empty line would be no record
 	}
 	if p.buf = append(p.buf, '\n'); len(p.buf) > maxHeld {

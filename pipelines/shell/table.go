@@ -12,6 +12,10 @@ import (
 // cell of several lines (EXPLAIN) is printed as it is.
 func (p *Printer) table() {
 	p.separate()
+	if len(p.schema.Fields) == 0 { // rows without columns
+		p.write([]byte(rowsText(len(p.cells))))
+		return
+	}
 	if len(p.schema.Fields) == 1 && len(p.cells) == 1 && strings.Contains(p.cells[0][0], "\n") {
 		p.write([]byte(strings.TrimRight(p.cells[0][0], "\n") + "\n"))
 		return

@@ -37,7 +37,7 @@ func (b *Binder) starCols(s *ast.Star, sc *scope) ([]starCol, bool) {
 		for _, c := range sc.visible() {
 			add(c)
 		}
-		if len(out) == 0 && sc.outer == nil {
+		if len(out) == 0 && sc.absent && sc.outer == nil {
 			b.fail(s.Span, "INVALID_USAGE_OF_STAR_OR_REGEX", "Invalid usage of '*' without a FROM clause.")
 			return nil, false
 		}

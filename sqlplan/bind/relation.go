@@ -16,7 +16,7 @@ import (
 // from binds a FROM clause; nil means none.
 func (b *Binder) from(r ast.Relation, up enclosing) (logical.Node, *scope) {
 	if r == nil {
-		return oneRow(), up.over(&scope{})
+		return oneRow(), up.over(&scope{absent: true})
 	}
 	n, s := b.relation(r, up)
 	return n, up.over(&scope{cols: s.cols, broken: s.broken || n == nil})

@@ -21,6 +21,8 @@ type scope struct {
 	// broken scopes resolve nothing and report nothing: the relation behind
 	// them has errors.
 	broken bool
+	// absent scopes belong to no FROM clause; a relation may be without columns.
+	absent bool
 	// params marks the parameters of a SQL function.
 	params bool
 }

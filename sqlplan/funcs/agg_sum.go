@@ -2,6 +2,7 @@ package funcs
 
 import (
 	"bytes"
+	"math/big"
 	"math/bits"
 
 	"pipelines/tables/column"
@@ -268,7 +269,7 @@ func appendAvg(mode avgMode, t schema.Type, st *States, g int32, out *vector) {
 		return
 	case !ok || out.Type.Kind == schema.Decimal && !text.DecimalFits(v, out.Type.Precision):
 		if mode.strict {
-			out.Fail(at, errDecimalRange(string(text.AppendDecimal(nil, v, out.Type.Scale)), out.Type.Precision, out.Type.Scale))
+			out.Fail(at, errDecimalRange(meanText(sum, n, t.Scale), out.Type.Precision, out.Type.Scale))
 		}
 		return
 	case out.Type.Kind == schema.Decimal:
@@ -279,6 +280,18 @@ func appendAvg(mode avgMode, t schema.Type, st *States, g int32, out *vector) {
 		out.I64[at] = int64(v.Lo)
 	}
 	out.Nulls.Unset(at)
+}
+
+// meanText writes sum/n, which does not fit, as precisely as Spark does.
+func meanText(sum column.Int128, n int64, scale int) string {
+	const digits = maxPrecision + 1
+	v := toBig(sum)
+	v.Mul(v, bigPow(digits-scale+1)).Quo(v, big.NewInt(n)) // a digit more, to round half up
+	five := big.NewInt(5)
+	if v.Sign() < 0 {
+		five.Neg(five)
+	}
+	return scaledText(v.Add(v, five).Quo(v, big.NewInt(10)), digits)
 }
 
 // intervalFits is whether a sum is an interval of the kind.

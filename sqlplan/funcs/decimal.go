@@ -274,7 +274,11 @@ func roundBig(v *big.Int, n int) *big.Int {
 
 // exactDecimal is the text of a result that did not fit.
 func exactDecimal(op string, x, y column.Int128, l, r schema.Type) string {
-	v, scale := bigResult(op, x, y, l, r)
+	return scaledText(bigResult(op, x, y, l, r))
+}
+
+// scaledText writes v / 10^scale.
+func scaledText(v *big.Int, scale int) string {
 	s, sign := v.String(), ""
 	if s[0] == '-' {
 		s, sign = s[1:], "-"

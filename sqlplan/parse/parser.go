@@ -213,11 +213,7 @@ func (p *parser) failAt(t token, what string) {
 	if n := len(p.lexed.errs); t.kind == bad && n > 0 && p.lexed.errs[n-1].start == t.start {
 		panic(bailout{silent: true}) // the lexer has said that a quote is open
 	}
-	near := "end of input"
-	if t.kind != eof {
-		near = "'" + clip(p.textOf(t)) + "'"
-	}
-	msg := "Syntax error at or near " + near
+	msg := "Syntax error at or near " + p.near(t)
 	if what != "" {
 		msg += ": " + what
 	}
@@ -226,6 +222,14 @@ func (p *parser) failAt(t token, what string) {
 		d = d.WithHint("to use the word as a name, write it in back quotes: `" + p.textOf(t) + "`")
 	}
 	panic(bailout{d: d})
+}
+
+// near names a token in a syntax error.
+func (p *parser) near(t token) string {
+	if t.kind == eof {
+		return "end of input"
+	}
+	return "'" + clip(p.textOf(t)) + "'"
 }
 
 // nameExpected reports whether a name could have stood at the fault.

@@ -2,6 +2,7 @@ package parse
 
 import (
 	"strconv"
+	"strings"
 
 	"pipelines/spec/diag"
 	"pipelines/sqlplan/ast"
@@ -406,13 +407,23 @@ func (p *parser) watermark() *ast.Watermark {
 func (p *parser) delay() *ast.IntervalLit {
 	if p.isWords("INTERVAL") {
 		if k := p.at(1).kind; (k == str || k == rawStr) && unitWord(p.at(2).up) == "" {
-			p.i += 2 // the grammar wants units outside of the quotes here
-			p.fail("expected a unit such as MINUTES")
+			p.quotedDelay(p.at(1))
 		}
 		return p.interval()
 	}
 	p.fail("expected INTERVAL")
 	return nil
+}
+
+// quotedDelay fails at the text of INTERVAL '10 seconds': the grammar wants the
+// unit outside of the quotes here.
+func (p *parser) quotedDelay(t token) {
+	example := "10 SECONDS"
+	if words := strings.Fields(strings.Trim(p.textOf(t), `'"`)); len(words) == 2 && unitWord(strings.ToUpper(words[1])) != "" {
+		example = strings.ToUpper(strings.Join(words, " "))
+	}
+	d := diag.At(p.text, tokRange(t), "PARSE_SYNTAX_ERROR", "Syntax error at or near "+p.near(p.at(2))+": the unit of a delay stands outside of the quotes")
+	panic(bailout{d: d.WithHint("write INTERVAL " + example)})
 }
 
 // tableAlias reads [AS] name [(columns)], or returns nil.
