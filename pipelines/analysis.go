@@ -122,16 +122,29 @@ func (a *analyzer) dataset(d *dataset) {
 		for _, f := range d.flows {
 			a.flow(d, f)
 		}
+		a.saidOnce(before)
 		if len(d.flows) == 0 && d.isTable() {
 			d.done.broken = true
 		}
-		if !d.done.broken && d.kind != graph.Sink {
+		known := !slices.ContainsFunc(d.flows, func(f *flow) bool { return f.plan == nil })
+		if (!d.done.broken || len(d.flows) > 0) && known && d.kind != graph.Sink {
 			a.tableSchema(d)
 		}
 		a.stateTTL(d)
 	}
 	if a.list[before:].HasErrors() {
 		d.done.broken = true
+	}
+}
+
+// saidOnce drops findings that are there before: the expectations of a table
+// are compiled with each of its flows.
+func (a *analyzer) saidOnce(from int) {
+	for i := len(a.list) - 1; i > from; i-- {
+		x := a.list[i]
+		if slices.ContainsFunc(a.list[from:i], func(d diag.Diagnostic) bool { return d.Code == x.Code && d.Message == x.Message && d.Span == x.Span }) {
+			a.list = slices.Delete(a.list, i, i+1)
+		}
 	}
 }
 
@@ -208,6 +221,16 @@ func (a *analyzer) compile(r reading, q query) *sqlplan.Plan {
 	return plan
 }
 
+// withoutChecks compiles a query that is broken without its expectations, so that
+// their faults hide no others; nil if they are not what is wrong.
+func (a *analyzer) withoutChecks(r reading, q query) *sqlplan.Plan {
+	if len(r.o.Checks) == 0 || !q.isSet() {
+		return nil
+	}
+	r.o.Checks = nil
+	return a.compile(r, q) // what it says again is dropped
+}
+
 var modes = [...]logical.OutputMode{spec.DefaultMode: logical.Append, spec.Append: logical.Append, spec.Update: logical.Update, spec.Complete: logical.Complete}
 
 func (a *analyzer) flow(d *dataset, f *flow) {
@@ -230,7 +253,9 @@ func (a *analyzer) flow(d *dataset, f *flow) {
 	plan := a.compile(f.reading(d, &o), f.query)
 	if plan == nil {
 		f.broken, d.done.broken = true, true
-		return
+		if plan = a.withoutChecks(f.reading(d, &o), f.query); plan == nil {
+			return
+		}
 	}
 	f.plan, f.session = plan, o.Session
 	if d.kind == graph.StreamingTable && f.mode == spec.Update {
@@ -333,9 +358,24 @@ func (a *analyzer) checkStored(d *dataset, s schema.Schema) {
 		}
 	}
 	for _, e := range tables.CheckSchema(s, parts) {
-		x := diag.AtSpan(d.file, d.place, diag.Code(e.Class), fmt.Sprintf("%s cannot be stored: column %s %s", d.shown(), e.Column, e.Reason))
-		a.list = append(a.list, x.WithHint("give the column another name with AS, or cast it"))
+		what := e.Reason
+		if e.Column != "" {
+			what = "column " + e.Column + " " + e.Reason
+		}
+		x := diag.AtSpan(d.file, d.storedPlace(e), diag.Code(e.Class), d.shown()+" cannot be stored: "+what)
+		a.list = append(a.list, x.WithHint(e.Hint))
 	}
+}
+
+// storedPlace is where a column that cannot be stored is named: the word of
+// partitioned_by for what is wrong with partitions.
+func (d *dataset) storedPlace(e *tables.ColumnError) diag.Span {
+	for _, c := range d.partitionedBy {
+		if e.Column == "" || e.Partition && strings.EqualFold(c.value, e.Column) {
+			return c.place
+		}
+	}
+	return d.place
 }
 
 func (a *analyzer) fail(file *diag.File, at diag.Span, code diag.Code, format string, args ...any) {

@@ -64,17 +64,18 @@ func (a *analyzer) changeFlow(d *dataset, f *flow) {
 	}
 	o := a.compileOptions(d, f.conf, logical.Append, f.dedup)
 	d.checks(&o)
-	before := len(a.list)
-	var plan *sqlplan.ChangesPlan
-	list := a.compiled(f.reading(d, &o), func(cat sqlplan.Catalog, o sqlplan.Options) (list diag.List) {
-		plan, list = sqlplan.CompileChanges(changesOf(f), cat, o)
-		return list
-	})
-	if a.list = append(a.list, list...); plan == nil || a.list[before:].HasErrors() {
+	plan := a.compileChanges(d, f, &o)
+	f.broken = plan == nil
+	if plan == nil {
 		d.done.broken = true
-		return
+		if len(o.Checks) == 0 {
+			return
+		}
+		o.Checks = nil // their faults hide no others
+		if plan = a.compileChanges(d, f, &o); plan == nil {
+			return
+		}
 	}
-	f.broken = false
 	f.session = o.Session
 	k := &keyedFlow{keys: plan.Keys, changes: plan, history: f.cdc.SCDType.Value == 2, tracked: trackedText(f), retention: a.retention(d)}
 	out := *plan.Plan
@@ -86,6 +87,20 @@ func (a *analyzer) changeFlow(d *dataset, f *flow) {
 		declareHistory(d, start, end)
 	}
 	f.plan, f.keyed = &out, k
+}
+
+// compileChanges compiles a flow of AUTO CDC, or returns nil.
+func (a *analyzer) compileChanges(d *dataset, f *flow, o *sqlplan.Options) *sqlplan.ChangesPlan {
+	before := len(a.list)
+	var plan *sqlplan.ChangesPlan
+	list := a.compiled(f.reading(d, o), func(cat sqlplan.Catalog, o sqlplan.Options) (list diag.List) {
+		plan, list = sqlplan.CompileChanges(changesOf(f), cat, o)
+		return list
+	})
+	if a.list = append(a.list, list...); a.list[before:].HasErrors() {
+		return nil
+	}
+	return plan
 }
 
 // declareHistory adds the columns of SCD type 2 to declared ones that leave
@@ -173,6 +188,7 @@ func (a *analyzer) upsertFlow(d *dataset, f *flow) {
 		d.done.broken = true
 		return
 	}
+	known := len(a.list)
 	for _, w := range d.keys {
 		i := f.plan.Schema.Index(w.value)
 		if i < 0 {
@@ -190,7 +206,7 @@ func (a *analyzer) upsertFlow(d *dataset, f *flow) {
 		}
 	}
 	f.keyed = k
-	if !d.done.broken {
+	if len(a.list) == known {
 		a.tellApart(d, f, k.keys)
 	}
 }

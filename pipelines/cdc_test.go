@@ -437,8 +437,16 @@ func TestKeyedFindings(t *testing.T) {
 
 // Keys that would hold several rows of an aggregation, or of the first rows of
 // a partition, together are refused, with what is missing.
-func TestUpsertKeysTellRowsApart(t *testing.T) {
-	dir := filepath.Join("testdata", "upsert_keys")
+func TestUpsertKeysTellRowsApart(t *testing.T) { findings(t, "upsert_keys") }
+
+// What is wrong with an expectation is said once, whatever the number of flows,
+// and hides nothing that is wrong with the table.
+func TestExpectationsHideNothing(t *testing.T) { findings(t, "expectations") }
+
+// findings compares all that is found in a project with its want.txt.
+func findings(t *testing.T, name string) {
+	t.Helper()
+	dir := filepath.Join("testdata", name)
 	_, list, err := Load(t.Context(), LoadOptions{Path: dir, Offline: true})
 	if err != nil {
 		t.Fatal(err)

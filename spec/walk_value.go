@@ -178,6 +178,10 @@ func (w *walker) duration(k *key, v *value) bool {
 		return false
 	}
 	d, ok := iv.Duration()
+	if !ok && iv.Months == 0 {
+		w.add(w.errorf(v.span, "INVALID_VALUE", "%s: no length of time above 292 years fits", k.name).WithHint("write a shorter time, such as `365 days`"))
+		return false
+	}
 	if !ok {
 		w.add(w.errorf(v.span, "INVALID_VALUE", "%s: months and years have no fixed length", k.name).WithHint("write it in days"))
 		return false

@@ -177,6 +177,9 @@ func ParseDuration(text string) (time.Duration, error) {
 	wanted := errors.New("a length of time such as `10 seconds` is wanted")
 	if iv, err := ParseInterval(text); err == nil {
 		d, ok := iv.Duration()
+		if !ok && iv.Months == 0 {
+			return 0, errors.New("no length of time above 292 years fits")
+		}
 		if !ok {
 			return 0, errors.New("months and years have no fixed length")
 		}

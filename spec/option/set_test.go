@@ -81,6 +81,7 @@ func TestDecodeFaults(t *testing.T) {
 	f(map[string]string{"maxFilesPerTrigger": "x"}, "INVALID_OPTION", "whole number")
 	f(map[string]string{"maxBytesPerTrigger": "1 gig"}, "INVALID_OPTION", "size")
 	f(map[string]string{"maxFileAge": "1 month"}, "INVALID_OPTION", "no fixed length")
+	f(map[string]string{"maxFileAge": "99999999999 days"}, "INVALID_OPTION", "above 292 years")
 	f(map[string]string{"multiLine": "yes"}, "INVALID_OPTION", "true or false")
 	f(map[string]string{"sep": "ab"}, "INVALID_OPTION", "one character")
 	f(map[string]string{"ratio": "NaN"}, "INVALID_OPTION", "number")

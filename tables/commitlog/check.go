@@ -14,6 +14,8 @@ type ColumnError struct {
 	Class  string // Spark's or Delta's error class
 	Reason string
 	Hint   string // what to do
+	// Partition says that it cannot be a partition column.
+	Partition bool
 }
 
 func (e *ColumnError) Error() string {
@@ -48,7 +50,11 @@ func CheckSchema(s schema.Schema, partitionColumns []string) ColumnErrors {
 		}
 	}
 	c.fields(s.Fields, "")
+	n := len(c.errs)
 	c.partitions(s, partitionColumns)
+	for _, e := range c.errs[n:] {
+		e.Partition = true
+	}
 	return c.errs
 }
 
