@@ -169,7 +169,7 @@ func (c evalCase) check(t *testing.T) bool {
 	var all []string
 	cat, args := c.fixture(t)
 	sql := "SELECT " + c.call(args) + " AS r FROM t"
-	if c.name == "sequence" && slices.Contains(c.types, "TIMESTAMP") {
+	if c.name == "sequence" && (slices.Contains(c.types, "TIMESTAMP") || slices.Contains(c.types, "TIMESTAMP_NTZ") || slices.Contains(c.types, "DATE")) {
 		return false // millions of days, which take seconds to print
 	}
 	if slices.Contains([]string{"lpad", "rpad", "repeat", "space", "array_repeat"}, c.name) && slices.Contains(c.types, "DECIMAL(10, 2)") {
@@ -189,7 +189,9 @@ func (c evalCase) check(t *testing.T) bool {
 		}
 		want = append(want, one.rows...)
 		constant, bound := evaluate(t, cat, "SELECT "+c.call(c.literals(c.rows[i]))+" AS r", optest.Options{}, nil)
-		if fmt.Sprint(one) != fmt.Sprint(constant) && (bound || one.failed == "") && !strings.HasPrefix(constant.failed, "DATATYPE_MISMATCH") {
+		// A constant that is no unit gives NULL before a text is read as a time, as in Spark.
+		unit := (c.name == "date_trunc" || c.name == "trunc") && fmt.Sprint(constant.rows) == "[[<nil>]]"
+		if fmt.Sprint(one) != fmt.Sprint(constant) && !unit && (bound || one.failed == "") && !strings.HasPrefix(constant.failed, "DATATYPE_MISMATCH") {
 			t.Errorf("%s\n%v\nas a column   %v\nas a constant %v", sql, c.rows[i], one, constant)
 		}
 	}
