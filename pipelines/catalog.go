@@ -389,6 +389,9 @@ func (a *analyzer) schemaOf(rel *sourceRelation, stream bool) (s schema.Schema, 
 		if err != nil {
 			return s, false, err
 		}
+		if pinned != "" && rel.config.Schema == nil && o.Columnless {
+			return s, false, classError("UNABLE_TO_INFER_SCHEMA", "the files of "+rel.name+" have no column, so its schema cannot be inferred; declare it with schema, or run again when there is data")
+		}
 		if pinned != "" && rel.config.Schema == nil {
 			o.Schema = rel.rescue(o.Schema)
 			if p.inferred == nil {

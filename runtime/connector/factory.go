@@ -59,6 +59,9 @@ type SourceConfig struct {
 // cannot be read that way.
 type Opened struct {
 	Schema schema.Schema
+	// Columnless says that the data from which the schema was to be inferred
+	// has no column (empty files): the schema says nothing of what comes later.
+	Columnless bool
 	Stream Source
 	Table  Bounded
 }

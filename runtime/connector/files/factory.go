@@ -66,7 +66,7 @@ func Factory(f format.Format, open func(root string) (stores.Reader, error)) con
 				return connector.Opened{}, err
 			}
 			s := New(o)
-			return connector.Opened{Schema: o.Schema(), Stream: s, Table: s}, nil
+			return connector.Opened{Schema: o.Schema(), Stream: s, Table: s, Columnless: c.Schema == nil && len(o.Data.Fields) == 0}, nil
 		},
 	}
 }
