@@ -235,6 +235,9 @@ func (c *catalogOf) path(f *connector.SourceFactory, path string, r sqlplan.Requ
 		if list.HasErrors() {
 			return sqlplan.Answer{}, optionError("schema", string(list[0].Code), "the schema option: "+list[0].Message)
 		}
+		if err := checkRescued(texts, s); err != nil {
+			return sqlplan.Answer{}, optionError(rescuedOption, "INVALID_OPTION", badOption(f, rescuedOption, err))
+		}
 		cfg.Schema = &s
 		delete(texts, "schema")
 	}
@@ -381,23 +384,9 @@ func (a *analyzer) schemaOf(rel *sourceRelation, stream bool) (s schema.Schema, 
 		}
 	}
 	if rel.opened == nil && !p.offline {
-		var o connector.Opened
-		err := a.with(func(ctx context.Context) (err error) {
-			o, err = p.openSource(ctx, rel)
-			return err
-		})
+		o, err := a.openInferred(rel, pinned)
 		if err != nil {
 			return s, false, err
-		}
-		if pinned != "" && rel.config.Schema == nil && o.Columnless {
-			return s, false, classError("UNABLE_TO_INFER_SCHEMA", "the files of "+rel.name+" have no column, so its schema cannot be inferred; declare it with schema, or run again when there is data")
-		}
-		if pinned != "" && rel.config.Schema == nil {
-			o.Schema = rel.rescue(o.Schema)
-			if p.inferred == nil {
-				p.inferred = map[string]string{}
-			}
-			p.inferred[pinned] = o.Schema.DDL()
 		}
 		rel.opened = &o
 	}
@@ -416,6 +405,38 @@ func (a *analyzer) schemaOf(rel *sourceRelation, stream bool) (s schema.Schema, 
 		return *rel.config.Schema, true, nil
 	}
 	return s, false, nil
+}
+
+// openInferred opens a source; the schema that it finds is kept for the lock
+// file under the name pinned, if that is one.
+func (a *analyzer) openInferred(rel *sourceRelation, pinned string) (o connector.Opened, err error) {
+	open := func() error {
+		return a.with(func(ctx context.Context) (err error) {
+			o, err = a.project.openSource(ctx, rel)
+			return err
+		})
+	}
+	if err := open(); err != nil || pinned == "" || rel.config.Schema != nil {
+		return o, err
+	}
+	if o.Columnless {
+		return o, classError("UNABLE_TO_INFER_SCHEMA", "the files of "+rel.name+" have no column, so its schema cannot be inferred; declare it with schema, or run again when there is data")
+	}
+	if name := rel.config.Texts[rescuedOption]; name != "" && o.Schema.Index(name) >= 0 {
+		return o, classError("COLUMN_ALREADY_EXISTS", "the data of "+rel.name+" has a column `"+name+"`, which rescuedDataColumn names: name another one")
+	}
+	if s := rel.rescue(o.Schema); len(s.Fields) > len(o.Schema.Fields) {
+		// The connector says where the column stands: ahead of those of folders.
+		rel.config.Schema = &s
+		if err := open(); err != nil {
+			return o, err
+		}
+	}
+	if a.project.inferred == nil {
+		a.project.inferred = map[string]string{}
+	}
+	a.project.inferred[pinned] = o.Schema.DDL()
+	return o, nil
 }
 
 // openSource opens a source with the project's settings.

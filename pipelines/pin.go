@@ -17,6 +17,9 @@ import (
 // rescuedColumn holds what an inferred schema does not know.
 const rescuedColumn = "_rescued_data"
 
+// rescuedOption names another one, in lower case.
+const rescuedOption = "rescueddatacolumn"
+
 // infers reports sources whose columns are found in their files.
 func (r *sourceRelation) infers() bool {
 	return r.factory.NeedsPath && r.factory.Schema == nil && r.config.Schema == nil && r.factory.Name != "delta"
@@ -53,13 +56,30 @@ func (r *sourceRelation) rescue(s schema.Schema) schema.Schema {
 	if r.spec == nil || r.spec.NewColumns() != "rescue" || r.factory.Name != "json" && r.factory.Name != "csv" {
 		return s
 	}
-	if r.config.Texts["rescueddatacolumn"] == "" {
-		r.config.Texts["rescueddatacolumn"] = rescuedColumn
+	name := r.config.Texts[rescuedOption]
+	if name == "" {
+		name = rescuedColumn
+		r.config.Texts[rescuedOption] = name
 	}
-	if s.Index(rescuedColumn) < 0 {
-		s.Fields = append(s.Fields, schema.Field{Name: rescuedColumn, Type: schema.Of(schema.String), Nullable: true})
+	if s.Index(name) < 0 {
+		s.Fields = append(s.Fields, schema.Field{Name: name, Type: schema.Of(schema.String), Nullable: true})
 	}
 	return s
+}
+
+// checkRescued refuses a rescued column that the declared schema has not: the
+// option would do nothing.
+func checkRescued(texts map[string]string, s schema.Schema) error {
+	name := texts[rescuedOption]
+	if name == "" {
+		return nil
+	}
+	for _, f := range s.Fields {
+		if f.Name == name && f.Type.Kind == schema.String {
+			return nil
+		}
+	}
+	return fmt.Errorf("%q is no column of type STRING of the declared schema, which it must be", name)
 }
 
 // Pin writes the schemas that were found in data into the lock file, beside

@@ -257,6 +257,10 @@ func (p *Project) declaredSource(s *spec.Source) (*sourceRelation, diag.List, er
 		sch, more := sqlplan.ParseColumns(p.session, s.Schema)
 		list = append(list, more...)
 		rel.config.Schema = &sch
+		if err := checkRescued(rel.config.Texts, sch); err != nil && !more.HasErrors() {
+			i := slices.IndexFunc(s.Options, func(e option.Entry) bool { return strings.EqualFold(e.Name, rescuedOption) })
+			list = append(list, diag.AtSpan(s.File, s.Options[i].Span, "INVALID_OPTION", badOption(f, rescuedOption, err)))
+		}
 	}
 	list = append(list, p.checkClean(s, rel)...)
 	if s.Watermark != nil {

@@ -62,8 +62,8 @@ type Opened struct {
 	// Columnless says that the data from which the schema was to be inferred
 	// has no column (empty files): the schema says nothing of what comes later.
 	Columnless bool
-	Stream Source
-	Table  Bounded
+	Stream     Source
+	Table      Bounded
 }
 
 // SinkFactory makes the sinks of one format word.

@@ -60,7 +60,7 @@ func (Format) Fields() []option.Field {
 		word("unescapedQuoteHandling", "STOP_AT_DELIMITER", "How a stray quote inside quotes is read: STOP_AT_DELIMITER or RAISE_ERROR."),
 		{Name: "mode", Type: option.TypeEnum, Default: "PERMISSIVE", Values: []string{"PERMISSIVE", "DROPMALFORMED", "FAILFAST"}, Doc: "What happens to a malformed record."},
 		word("columnNameOfCorruptRecord", record.DefaultCorruptColumn, "The column that gets the text of a malformed record."),
-		word("rescuedDataColumn", "", "The column that gets values behind the declared columns, or which do not fit, as JSON."),
+		word("rescuedDataColumn", "", "The column that gets values behind the declared columns, or which do not fit, as JSON: a STRING of the declared schema, or added to an inferred one."),
 		flag("multiLine", "false", "Quoted values may have line breaks."),
 		word("lineSep", "", "What ends a record; any line break by default."),
 		{Name: "samplingRatio", Type: option.TypeNumber, Default: "1", Doc: "The part of the records that inference looks at."},

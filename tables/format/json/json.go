@@ -37,7 +37,7 @@ func (Format) Fields() []option.Field {
 	return []option.Field{
 		{Name: "mode", Type: option.TypeEnum, Default: "PERMISSIVE", Values: []string{"PERMISSIVE", "DROPMALFORMED", "FAILFAST"}, Doc: "What happens to a malformed record."},
 		word("columnNameOfCorruptRecord", record.DefaultCorruptColumn, "The column that gets the text of a malformed record."),
-		word("rescuedDataColumn", "", "The column that gets fields which the schema has not, or which do not fit, as JSON."),
+		word("rescuedDataColumn", "", "The column that gets fields which the schema has not, or which do not fit, as JSON: a STRING of the declared schema, or added to an inferred one."),
 		flag("multiLine", "false", "A file is one JSON value that may have line breaks."),
 		word("lineSep", "", "What ends a record; any line break by default."),
 		word("timestampFormat", "", "The pattern of timestamps; the rules of casts by default."),
