@@ -253,6 +253,7 @@ func (p *Project) declaredSource(s *spec.Source) (*sourceRelation, diag.List, er
 	list = append(list, checkTexts(rel, more)...)
 	list = append(list, checkNewColumns(s)...)
 	rel.config.NewColumns = s.NewColumns()
+	rel.config.ByName = s.OnNewColumns.IsSet() || s.Schema == nil
 	if s.Schema != nil {
 		sch, more := sqlplan.ParseColumns(p.session, s.Schema)
 		list = append(list, more...)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -177,7 +178,8 @@ func TestNewColumnsParquet(t *testing.T) {
 	want(t, dir, "next", "1 null", `2 {"x":2,"y":null}`, `3 {"x":3,"y":"three"}`)
 }
 
-// TestNewColumnsCSV: columns of CSV are taken by their place.
+// TestNewColumnsCSV: columns of CSV are found by the names in the header,
+// unless the schema is enforced.
 func TestNewColumnsCSV(t *testing.T) {
 	dir := drifting(t, "csv", "add", `header: "true", inferSchema: "true"`, copyAll)
 	put(t, dir, "landing/1.csv", "a,b\n1,2\n")
@@ -185,8 +187,43 @@ func TestNewColumnsCSV(t *testing.T) {
 	put(t, dir, "landing/2.csv", "a,b,c\n3,4,x\n")
 	run(t, dir, pipelines.RunOptions{})
 	want(t, dir, "next", "1 2 null", `3 4 "x"`)
-	put(t, dir, "landing/3.csv", "a,z,b,c\n3,0,4,x\n")
-	fails(t, dir, pipelines.RunOptions{}, "3.csv", "z", "behind the known ones")
+	put(t, dir, "landing/3.csv", "a,z,b,c\n5,0,6,y\n")
+	run(t, dir, pipelines.RunOptions{})
+	want(t, dir, "next", "1 2 null null", `3 4 "x" null`, `5 6 "y" 0`)
+	dir = drifting(t, "csv", "add", `header: "true", enforceSchema: "true"`, copyAll)
+	put(t, dir, "landing/1.csv", "a,b\n1,2\n")
+	run(t, dir, pipelines.RunOptions{})
+	put(t, dir, "landing/2.csv", "a,z,b\n3,0,4\n")
+	fails(t, dir, pipelines.RunOptions{}, "2.csv", "z", "behind the known ones")
+}
+
+// TestHeaderNames: files whose header has the columns in another order, fewer
+// of them or others.
+func TestHeaderNames(t *testing.T) {
+	files := []string{"a,b\n1,2\n", "b,a\n4,3\n", "c\n5\n", "x,y\n6,7\n", "B,x,A\n9,z,8\n", "a\n10\n", "b,a\n12,11,13\n"}
+	for _, c := range []struct {
+		mode, options string
+		want          []string
+	}{
+		{"rescue", "", []string{`"1" "2" null`, `"3" "4" null`, `null null "{\"c\":\"5\"}"`, `null null "{\"x\":\"6\",\"y\":\"7\"}"`, `"8" "9" "{\"x\":\"z\"}"`, `"10" null null`, `"11" "12" "{\"_c2\":\"13\"}"`}},
+		{"ignore", "", []string{`"1" "2"`, `"3" "4"`, `null null`, `null null`, `"8" "9"`, `"10" null`, `"11" "12"`}},
+		{"ignore", `, enforceSchema: "true"`, []string{`"1" "2"`, `"4" "3"`, `"5" null`, `"6" "7"`, `"9" "z"`, `"10" null`, `"12" "11"`}},
+	} {
+		dir := drifting(t, "csv", c.mode, `header: "true"`+c.options, copyAll)
+		for i, text := range files {
+			put(t, dir, fmt.Sprintf("landing/%d.csv", i), text)
+			run(t, dir, pipelines.RunOptions{})
+		}
+		var got []string
+		for _, row := range rows(t, dir, "out") {
+			if i := strings.Index(row, `,\"_file_path`); i > 0 {
+				row = row[:i] + `}"`
+			}
+			got = append(got, row)
+		}
+		slices.Sort(c.want)
+		compare(t, c.mode+c.options, got, c.want)
+	}
 }
 
 // TestNewColumnsRefused: a wider schema that does not fit is not pinned.

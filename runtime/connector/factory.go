@@ -51,6 +51,9 @@ type SourceConfig struct {
 	// NewColumns says what a source does that meets columns beyond its schema:
 	// "add" and "fail" end the read with a NewColumnsError; others leave them.
 	NewColumns string
+	// ByName finds the columns of files by their header where there is one and
+	// the options do not say otherwise.
+	ByName bool
 	// Version pins a table's version, "" for the newest.
 	Version string
 }

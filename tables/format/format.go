@@ -83,6 +83,9 @@ type ReadSpec struct {
 	BatchRows int
 	// CaseSensitive follows spark.sql.caseSensitive.
 	CaseSensitive bool
+	// ByName finds columns by the names in a file's header where the format would
+	// take them by place (CSV).
+	ByName bool
 	// Unknown, if set, is called with the names of columns that the file has and
 	// Declared has not, those of struct fields as "a.b", at the latest when the
 	// first record that has it is read. Formats without names never call it.

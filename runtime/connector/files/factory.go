@@ -90,6 +90,8 @@ func configure(f format.Format, open func(root string) (stores.Reader, error), c
 		Name: c.Name, NewColumns: c.NewColumns, CaseSensitive: c.CaseSensitive, Location: c.Location,
 		NameGlob: v.String("pathGlobFilter"), Recursive: v.Bool("recursiveFileLookup"), IgnoreMissing: v.Bool("ignoreMissingFiles"), Overwrites: v.Bool("allowOverwrites"),
 	}
+	_, enforced := c.Texts["enforceschema"]
+	o.ByName = c.ByName && !enforced
 	var err error
 	if o.After, err = bound(v, "modifiedAfter", c.Location); err != nil {
 		return o, err

@@ -30,7 +30,7 @@ func (s *Source) newColumns(ctx context.Context, sp connector.Split, names []str
 		return nil
 	}
 	e.Names = added
-	if s.o.Format.Name() == "csv" {
+	if s.o.Format.Name() == "csv" && !s.o.ByName {
 		e.Problem = s.o.misplaced(found)
 	} else if e.Add && len(s.recent) > 1 {
 		if found, err = s.o.infer(ctx, s.splits(s.recent), options); err != nil {

@@ -54,6 +54,8 @@ type Options struct {
 	// that Data has not (see connector.SourceConfig).
 	Name, NewColumns string
 	CaseSensitive    bool
+	// ByName is format.ReadSpec.ByName.
+	ByName bool
 	// Location is the zone in which a schema is inferred.
 	Location *time.Location
 	// After and Before bound the modification time of a bounded read.

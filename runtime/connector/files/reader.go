@@ -30,7 +30,7 @@ func (s *Source) Open(ctx context.Context, sp connector.Split, spec connector.Sc
 	r := &reader{path: sp.Name, file: f, spec: spec}
 	rs := format.ReadSpec{
 		Declared: s.o.Data, Options: s.o.FormatOptions, Location: spec.Location, Pool: spec.Pool,
-		BatchRows: spec.BatchRows, CaseSensitive: spec.CaseSensitive, Terms: spec.Terms, Late: spec.Late,
+		BatchRows: spec.BatchRows, CaseSensitive: spec.CaseSensitive, Terms: spec.Terms, Late: spec.Late, ByName: s.o.ByName,
 	}
 	var parts map[string]string
 	for i, c := range spec.Columns.Fields {

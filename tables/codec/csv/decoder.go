@@ -20,6 +20,8 @@ type Decoder struct {
 	cols     []col
 	declared []string // column names, without the corrupt one
 	checked  bool     // the number of tokens is compared
+	width    int      // the number of tokens of a whole record
+	byName   bool     // the header says which token a column is
 	corrupt  int      // among cols, -1
 	header   bool     // the next record is a header
 	fresh    bool     // nothing of the file was read
@@ -66,7 +68,7 @@ func NewDecoder(declared, wanted schema.Schema, o Options) (*Decoder, error) {
 		} else if isRescued(f, o) {
 			d.rescue.at = i
 		} else if at, ok := place[f.Name]; ok {
-			c.token = at
+			c.token, c.place = at, at
 			taken++
 		} else {
 			return nil, fmt.Errorf("column %s is not declared", f.Name)
@@ -76,7 +78,7 @@ func NewDecoder(declared, wanted schema.Schema, o Options) (*Decoder, error) {
 		}
 		d.cols = append(d.cols, c)
 	}
-	d.checked = taken == len(d.declared)
+	d.checked, d.width = taken == len(d.declared), len(d.declared)
 	var err error
 	d.fmt, err = o.Formats(true)
 	return d, err
@@ -212,12 +214,12 @@ func (d *Decoder) row(b, rec []byte, offset int) error {
 		return &record.Error{Record: rec, Offset: offset, Err: ErrLong}
 	case d.stray:
 		return &record.Error{Record: rec, Offset: offset, Err: ErrStray}
-	case d.checked && len(d.tokens) < len(d.declared), d.checked && d.rescue.at < 0 && len(d.tokens) > len(d.declared):
+	case d.checked && len(d.tokens) < d.width, d.checked && d.rescue.at < 0 && len(d.tokens) > d.width:
 		cause = ErrTokens
 	}
 	for k := range d.cols {
 		c := &d.cols[k]
-		if c.token < 0 || c.token >= len(d.tokens) {
+		if c.token < 0 || c.absent || c.token >= len(d.tokens) {
 			c.appendNull(d.rows)
 			continue
 		}
@@ -237,7 +239,7 @@ func (d *Decoder) row(b, rec []byte, offset int) error {
 		if !d.append(c, s) {
 			c.appendNull(d.rows)
 			if d.rescue.at >= 0 {
-				d.rescue.add(d.declared[c.token], s)
+				d.rescue.add(d.declared[c.place], s)
 			}
 			if cause == nil {
 				cause = record.ErrPartial
@@ -309,13 +311,17 @@ func (d *Decoder) OnHeader(fn func(names []string)) { d.onHeader = fn }
 
 // checkHeader compares the header with the schema unless that is enforced.
 func (d *Decoder) checkHeader(b []byte) error {
-	if d.opts.EnforceSchema && d.onHeader == nil && d.rescue.at < 0 {
+	if d.opts.EnforceSchema && d.onHeader == nil && d.rescue.at < 0 && !d.byName {
 		return nil
 	}
 	names := headerNames(&d.tokenizer, b)
 	d.rescue.names = names
 	if d.onHeader != nil {
 		d.onHeader(names)
+	}
+	if d.byName {
+		d.matchHeader(names)
+		return nil
 	}
 	if d.opts.EnforceSchema {
 		return nil
@@ -328,6 +334,47 @@ func (d *Decoder) checkHeader(b []byte) error {
 		return nil
 	}
 	return &HeaderError{Header: names, Schema: d.declared}
+}
+
+// MatchHeader finds the columns of files by the names in their header, not by
+// their place. A column that a file has not is null; values under names that
+// are not declared go into the rescued column if there is one.
+func (d *Decoder) MatchHeader() { d.byName = d.opts.Header }
+
+func (d *Decoder) matchHeader(header []string) {
+	names := columnNames(header, &d.opts)
+	d.width, d.rescue.names = len(names), names
+	token := map[string]int{}
+	for k, n := range names {
+		token[d.folded(n)] = k
+	}
+	for k := range d.cols {
+		c := &d.cols[k]
+		if c.token < 0 {
+			continue // the corrupt and the rescued column
+		}
+		if at, ok := token[d.folded(d.declared[c.place])]; ok {
+			c.token = at
+		} else {
+			c.token = len(names) // beyond every record that is whole
+			c.absent = true
+		}
+	}
+	d.rescue.unknown = make([]bool, len(names))
+	declared := map[string]bool{}
+	for _, n := range d.declared {
+		declared[d.folded(n)] = true
+	}
+	for k, n := range names {
+		d.rescue.unknown[k] = !declared[d.folded(n)]
+	}
+}
+
+func (d *Decoder) folded(name string) string {
+	if d.caseful {
+		return name
+	}
+	return strings.ToLower(name)
 }
 
 // headerNames returns the tokens of a header.

@@ -105,28 +105,32 @@ func (inf *Inferrer) record(b []byte) {
 	}
 }
 
-// nameColumns takes the names from the first record: its values with a header,
-// _c0, _c1 and so on without. Empty names are made _c, equal ones get their
-// place behind.
+// nameColumns takes the names from the first record.
 func (inf *Inferrer) nameColumns(b []byte) {
-	n := len(inf.tokens)
-	inf.types = make([]schema.Type, n)
-	inf.names = make([]string, n)
-	header := headerNames(&inf.tokenizer, b)
+	inf.types = make([]schema.Type, len(inf.tokens))
+	inf.names = columnNames(headerNames(&inf.tokenizer, b), &inf.opts)
+}
+
+// columnNames are the names of columns by the first record: its values with a
+// header, _c0, _c1 and so on without. Empty names are made _c, equal ones get
+// their place behind.
+func columnNames(header []string, o *Options) []string {
+	names := make([]string, len(header))
 	count := map[string]int{}
 	for _, h := range header {
 		count[strings.ToLower(h)]++
 	}
-	for k := range n {
-		switch h := header[k]; {
-		case !inf.opts.Header, h == "" || h == inf.opts.NullValue:
-			inf.names[k] = "_c" + strconv.Itoa(k)
+	for k, h := range header {
+		switch {
+		case !o.Header, h == "" || h == o.NullValue:
+			names[k] = "_c" + strconv.Itoa(k)
 		case count[strings.ToLower(h)] > 1:
-			inf.names[k] = h + strconv.Itoa(k)
+			names[k] = h + strconv.Itoa(k)
 		default:
-			inf.names[k] = h
+			names[k] = h
 		}
 	}
+	return names
 }
 
 // step widens the type that a column had so far by the value s.

@@ -13,8 +13,10 @@ import (
 type rescue struct {
 	at    int      // among the wanted columns, -1 for none
 	names []string // of the file's header
-	file  string
-	buf   []byte
+	// unknown, if set, tells the tokens that are of no declared column.
+	unknown []bool
+	file    string
+	buf     []byte
 }
 
 func isRescued(f schema.Field, o Options) bool {
@@ -44,7 +46,14 @@ func (r *rescue) text(s string) {
 // rescueRow writes what the record has left over.
 func (d *Decoder) rescueRow(b []byte) {
 	r := &d.rescue
-	for k := len(d.declared); k < len(d.tokens); k++ {
+	from := len(d.declared)
+	if r.unknown != nil {
+		from = 0
+	}
+	for k := from; k < len(d.tokens); k++ {
+		if k < len(r.unknown) && !r.unknown[k] {
+			continue
+		}
 		name := "_c" + strconv.Itoa(k)
 		if k < len(r.names) {
 			name = r.names[k]

@@ -15,7 +15,10 @@ type col struct {
 	typ   schema.Type
 	phys  column.Physical
 	token int // its place among the values, -1: the corrupt column
-	v     *column.Vector
+	place int // among the declared columns
+	// absent: the file has no such column
+	absent bool
+	v      *column.Vector
 }
 
 // appendNull appends a null as row r.

@@ -41,7 +41,7 @@ func (Format) Fields() []option.Field {
 		flag("header", "false", "The first record of a file names the columns."),
 		flag("inferSchema", "false", "Inference finds types, not only names."),
 		flag("preferDate", "true", "Inference takes texts that are dates as such."),
-		flag("enforceSchema", "true", "The header of a file is not compared with the schema."),
+		flag("enforceSchema", "true", "Columns are taken by place, whatever the header of a file says; with false, another header fails. Not set, an inferred schema, or a source with on_new_columns, is matched by the names in the header."),
 		flag("ignoreLeadingWhiteSpace", "false", "Blanks before a value are cut; when writing they are unless this is false."),
 		flag("ignoreTrailingWhiteSpace", "false", "Blanks behind a value are cut; when writing they are unless this is false."),
 		word("nullValue", "", "The text of a null."),
@@ -105,6 +105,9 @@ func (Format) Open(_ context.Context, in format.Input, spec format.ReadSpec) (fo
 				}
 			}
 		})
+	}
+	if spec.ByName {
+		dec.MatchHeader()
 	}
 	dec.SetFile(in.Name)
 	dec.StartFile(spec.CaseSensitive)
