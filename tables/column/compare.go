@@ -41,7 +41,7 @@ func Compare(a *Vector, i int, b *Vector, j int) int {
 	case PhysBytes:
 		return bytes.Compare(a.Str(i), b.Str(j))
 	case PhysList:
-		return compareList(a, i, b, j)
+		return compareList(a, i, b, j, Compare)
 	case PhysStruct:
 		for c := range a.Children {
 			if d := Compare(a.Children[c], i, b.Children[c], j); d != 0 {
@@ -83,14 +83,14 @@ func compareBool(x, y bool) int {
 }
 
 // compareList compares arrays by elements; maps (which Spark cannot order, but
-// groups by) by their entries in stored order.
-func compareList(a *Vector, i int, b *Vector, j int) int {
+// groups by) by their entries in stored order; compare tells two elements.
+func compareList(a *Vector, i int, b *Vector, j int, compare func(a *Vector, i int, b *Vector, j int) int) int {
 	af, at := a.List(i)
 	bf, bt := b.List(j)
 	n := min(at-af, bt-bf)
 	for k := range n {
 		for c := range a.Children {
-			if d := Compare(a.Children[c], af+k, b.Children[c], bf+k); d != 0 {
+			if d := compare(a.Children[c], af+k, b.Children[c], bf+k); d != 0 {
 				return d
 			}
 		}

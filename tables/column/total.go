@@ -1,7 +1,6 @@
 package column
 
 import (
-	"cmp"
 	"math"
 
 	"pipelines/tables/schema"
@@ -21,7 +20,7 @@ func CompareTotal(a *Vector, i int, b *Vector, j int) int {
 	case PhysF64:
 		return compareTotalFloat(a.F64[i], b.F64[j])
 	case PhysList:
-		return compareTotalList(a, i, b, j)
+		return compareList(a, i, b, j, CompareTotal)
 	case PhysStruct:
 		for c := range a.Children {
 			if d := CompareTotal(a.Children[c], i, b.Children[c], j); d != 0 {
@@ -45,19 +44,6 @@ func compareTotalFloat(x, y float64) int {
 		return -1
 	}
 	return 1
-}
-
-func compareTotalList(a *Vector, i int, b *Vector, j int) int {
-	af, at := a.List(i)
-	bf, bt := b.List(j)
-	for k := range min(at-af, bt-bf) {
-		for c := range a.Children {
-			if d := CompareTotal(a.Children[c], af+k, b.Children[c], bf+k); d != 0 {
-				return d
-			}
-		}
-	}
-	return cmp.Compare(at-af, bt-bf)
 }
 
 func hasFloats(t schema.Type) bool {
