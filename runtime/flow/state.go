@@ -27,6 +27,7 @@ type stateFiles struct {
 	// it can still be gone back to.
 	chain, before []state.Ref
 	job           *merging
+	renewal       renewal
 }
 
 // merging is a merge of the files from..to of a chain in the background.
@@ -46,6 +47,7 @@ func (e *Execution) collect() error {
 	s := &e.state
 	s.changes.Reset()
 	s.drains, s.keys = s.drains[:0], 0
+	s.renew(e.plan.State())
 	for _, h := range e.plan.State() {
 		id := h.ID()
 		if x := h.Expiry(); x.At >= 0 {
@@ -59,38 +61,59 @@ func (e *Execution) collect() error {
 			s.drains, s.keys = append(s.drains, drain), s.keys+keys
 		}
 	}
+	s.renewal.last = s.keys + s.changes.Len()
 	return nil
 }
 
 // stage writes what was collected, synced, and returns the chain that holds it.
 func (e *Execution) stage(epoch int64) ([]state.Ref, error) {
 	s := &e.state
-	for _, drain := range s.drains {
-		drain()
-	}
 	chain, err := s.merged(false)
+	if err == nil {
+		chain, err = s.write(epoch, s.renewed(chain))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("state of flow %s: %w", e.o.Flow, err)
-	}
-	if s.changes.Len() > 0 {
-		ref, err := s.store.Write(epoch, &s.changes, len(chain) == 0)
-		if err != nil {
-			return nil, fmt.Errorf("state of flow %s: %w", e.o.Flow, err)
-		}
-		chain = append(chain, ref)
 	}
 	if s.job != nil {
 		return chain, nil // which has the places of its files
 	}
 	made := chain
 	chain = state.Prune(chain)
-	if from, ok := state.Compaction(chain); ok && size(chain[from:]) <= state.SmallMerge {
+	if from, ok := state.Compaction(chain, s.mergeable(chain)); ok && size(chain[from:]) <= state.SmallMerge {
+		parts := chain[from:]
 		if chain, err = s.store.Compact(chain, from, nil); err != nil {
 			return nil, fmt.Errorf("state of flow %s: %w", e.o.Flow, err)
 		}
+		s.renewal.merged(parts, chain)
 	}
 	// A file that was made since the newest record and is merged already is in none.
 	return chain, s.store.Drop(made, s.before, s.chain, chain)
+}
+
+// write adds a file of what was collected and is still to be handed out to a
+// chain.
+func (s *stateFiles) write(epoch int64, chain []state.Ref) ([]state.Ref, error) {
+	base := len(chain) == 0
+	var ref state.Ref
+	var err error
+	switch {
+	case len(s.drains) > 0:
+		ref, err = s.store.WriteLoose(epoch, &s.changes, base, func() {
+			for _, drain := range s.drains {
+				drain()
+			}
+		})
+	case s.changes.Len() > 0:
+		ref, err = s.store.Write(epoch, &s.changes, base)
+	default:
+		return chain, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.renewal.wrote(ref)
+	return append(chain, ref), nil
 }
 
 // changed is about how many bytes were collected or noted.
@@ -129,6 +152,7 @@ func (s *stateFiles) merged(wait bool) ([]state.Ref, error) {
 	if job.err != nil {
 		return nil, job.err
 	}
+	s.renewal.merged(chain[job.from:job.to], job.chain)
 	return append(slices.Clone(job.chain), chain[job.to:]...), nil
 }
 
@@ -139,7 +163,7 @@ func (s *stateFiles) prepared(chain []state.Ref) error {
 		return err
 	}
 	s.before, s.chain = s.chain, chain
-	from, ok := state.Compaction(chain)
+	from, ok := state.Compaction(chain, s.mergeable(chain))
 	if !ok || s.job != nil {
 		return nil
 	}

@@ -18,6 +18,7 @@ import (
 	"pipelines/sqlplan/logical"
 	"pipelines/tables/column"
 	"pipelines/tables/format"
+	"pipelines/tables/schema"
 )
 
 // updates makes rows of a key and a text of 50 bytes: each key once, in an
@@ -94,60 +95,114 @@ func (r *updateReader) Next() (*column.Batch, error) {
 }
 
 // BenchmarkStateUpdates gives b.N thousand keys a text of 50 bytes, and then
-// all of them a greater one, 500,000 an epoch, an epoch a second, each prepared
-// on disk. It takes `-benchtime 10000x` for ten million keys.
+// four times all of them a greater one, in epochs of at least a second that are
+// prepared on disk each: with three tenths of the keys an epoch (as many as two
+// cores change in that time) and with a twentieth. It takes `-benchtime 10000x`
+// for ten million keys.
 func BenchmarkStateUpdates(b *testing.B) {
 	keys := int64(b.N) * 1000
 	if keys < 100_000 {
 		return // the first try of go test
 	}
-	dir, pool := b.TempDir(), column.NewPool()
+	u := updating{b: b, keys: keys, pool: column.NewPool()}
+	for _, u.epoch = range []int64{keys * 3 / 10, keys / 20} {
+		fmt.Printf("%d rows an epoch\n", u.epoch)
+		u.dir = b.TempDir()
+		source := u.source()
+		u.report("new", keys, keys, source)
+		u.report("updates", 3*keys, 2*keys, source) // until as much is kept as ever will be
+		u.report("updates", 5*keys, 2*keys, source)
+		start := time.Now()
+		r := u.run(5 * keys)
+		fmt.Printf("restart  %.2f s, %.2f CPU s\n", time.Since(start).Seconds(), r.opened.Seconds())
+	}
+}
+
+// updating is a run of BenchmarkStateUpdates.
+type updating struct {
+	b           *testing.B
+	keys, epoch int64
+	dir         string
+	pool        *column.Pool
+}
+
+// updated is what a run took: to work and, before, to open the checkpoint.
+type updated struct {
+	cpu, opened time.Duration
+	heap        uint64
+	longest     [2]time.Duration
+}
+
+func (u *updating) report(what string, rows, of int64, source float64) {
+	r := u.run(rows)
+	each := float64(r.cpu.Nanoseconds()) / float64(of)
+	fmt.Printf("%-8s %.2f M keys/CPU s, %.2f without the source's %.0f ns a row, after %.2f s to open, %.0f bytes of heap a key beyond key and value, longest push %d ms, longest pause between epochs %d ms\n", what,
+		1e3/each, 1e3/(each-source), source, r.opened.Seconds(), float64(r.heap)/float64(u.keys)-58, r.longest[0].Milliseconds(), r.longest[1].Milliseconds())
+}
+
+func (u *updating) generator(rows int64) *updates {
+	return &updates{Source: generate.New(generate.Options{Schema: testSchema, Rows: rows, RowsPerEpoch: u.epoch, Step: 1000, Partitions: 1}), keys: u.keys}
+}
+
+// source is what the rows take by themselves, in nanoseconds a row.
+func (u *updating) source() float64 {
+	plan := &logical.Filter{Input: (&rig{}).scan(), Cond: optest.Value(schema.Of(schema.Boolean), false)}
+	db, err := openDB(checkpoint.Settings{}, u.b.TempDir(), "a")
+	if err != nil {
+		u.b.Fatal(err)
+	}
+	before := cpuTime(u.b)
+	u.work(keeping(plan, u.generator(2*u.keys), db, u.pool))
+	each := float64((cpuTime(u.b) - before).Nanoseconds()) / float64(2*u.keys)
+	if err := db.Close(); err != nil {
+		u.b.Fatal(err)
+	}
+	return each
+}
+
+// work runs a flow to its end and returns its heap.
+func (u *updating) work(o Options) uint64 {
+	e, err := New(o)
+	if err != nil {
+		u.b.Fatal(err)
+	}
+	defer e.Close()
+	if _, err := e.Run(context.Background(), context.Background()); err != nil {
+		u.b.Fatal(err)
+	}
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// run goes on to so many rows.
+func (u *updating) run(rows int64) (r updated) {
 	scan := (&rig{}).scan()
 	plan := &logical.Aggregate{
 		Input: scan, Groups: []logical.Alias{optest.Named(10, "id", scan.Columns[0].Ref())},
-		Aggs:  []logical.AggCall{greatest(b, 11, scan.Columns[1])},
+		Aggs:  []logical.AggCall{greatest(u.b, 11, scan.Columns[1])},
 		State: &logical.StateInfo{ID: "agg", EventTime: -1, Mode: logical.Update},
 	}
-	run := func(rows int64) (cpu, opened time.Duration, heap uint64, longest [2]time.Duration) {
-		db, err := openDB(checkpoint.Settings{}, dir, "a")
-		if err != nil {
-			b.Fatal(err)
-		}
-		gen := &updates{Source: generate.New(generate.Options{Schema: testSchema, Rows: rows, RowsPerEpoch: 500_000, Step: 1000, Partitions: 1}), keys: keys}
-		o := keeping(plan, gen, db, pool)
-		o.Mode = logical.Update
-		o.At = func(point string) error {
-			if point == PlanBefore && opened == 0 {
-				opened = cpuTime(b)
-			}
-			return nil
-		}
-		e, err := New(o)
-		if err != nil {
-			b.Fatal(err)
-		}
-		before := cpuTime(b)
-		if _, err := e.Run(context.Background(), context.Background()); err != nil {
-			b.Fatal(err)
-		}
-		cpu, opened = cpuTime(b)-opened, opened-before
-		runtime.GC()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		e.Close()
-		if err := db.Close(); err != nil {
-			b.Fatal(err)
-		}
-		return cpu, opened, m.HeapAlloc, gen.longest
+	db, err := openDB(checkpoint.Settings{}, u.dir, "a")
+	if err != nil {
+		u.b.Fatal(err)
 	}
-	report := func(what string, rows int64) {
-		cpu, opened, heap, longest := run(rows)
-		fmt.Printf("%-8s %.2f M keys/CPU s after %.2f to open, %.0f bytes of heap a key beyond key and value, longest push %d ms, longest pause between epochs %d ms\n", what,
-			float64(keys)/cpu.Seconds()/1e6, opened.Seconds(), float64(heap)/float64(keys)-58, longest[0].Milliseconds(), longest[1].Milliseconds())
+	gen := u.generator(rows)
+	o := keeping(plan, gen, db, u.pool)
+	o.Mode = logical.Update
+	begin := cpuTime(u.b)
+	o.At = func(point string) error {
+		if point == PlanBefore && r.opened == 0 {
+			r.opened = cpuTime(u.b) - begin
+		}
+		return nil
 	}
-	report("new", keys)
-	report("updates", 2*keys)
-	start := time.Now()
-	_, opened, _, _ := run(2 * keys)
-	fmt.Printf("restart  %.2f s, %.2f CPU s\n", time.Since(start).Seconds(), opened.Seconds())
+	r.heap = u.work(o)
+	r.cpu = cpuTime(u.b) - begin - r.opened
+	if err := db.Close(); err != nil {
+		u.b.Fatal(err)
+	}
+	r.longest = gen.longest
+	return r
 }

@@ -29,13 +29,18 @@ const drainAtOnce = 64
 
 // cut takes the changed groups over. What is not a group in memory cannot wait.
 func (s *aggState) cut(put Put) (keys int, ok bool) {
-	if s.distinct || s.a.panes != nil || s.idle.ttl > 0 || len(s.cold.runs) > 0 || !s.log.many {
+	if !s.plain() || !s.log.many {
 		return 0, false
 	}
 	s.passed = nonePassed
 	keys = s.log.takeDirty(&entryWriter{put: put}, &s.later.pending)
 	s.later.put, s.later.word = put, 0
 	return keys, true
+}
+
+// plain says that the state is that of groups in memory and nothing else.
+func (s *aggState) plain() bool {
+	return !s.distinct && s.a.panes == nil && s.idle.ttl <= 0 && len(s.cold.runs) == 0
 }
 
 // takeDirty hands out the removed keys and moves the changed numbers, which count
@@ -66,7 +71,9 @@ func (s *aggState) drain() bool {
 	to := min(l.word+drainAtOnce, len(l.pending))
 	for i := l.word; i < to; i++ {
 		for word := l.pending[i]; word != 0; word &= word - 1 {
-			l.scratch = append(l.scratch, int32(i<<6+bits.TrailingZeros64(word)))
+			g := int32(i<<6 + bits.TrailingZeros64(word))
+			l.scratch = append(l.scratch, g)
+			s.log.stamps.set(g)
 		}
 		l.pending[i] = 0
 	}
@@ -93,6 +100,7 @@ func (s *aggState) saveFirst(groups []int32) {
 	for _, g := range groups {
 		if l.pending.Get(int(g)) {
 			l.pending.Unset(int(g))
+			s.log.stamps.set(g)
 			s.putGroup(w, g)
 		}
 	}

@@ -34,6 +34,12 @@ type StateHandle interface {
 	// if there is something, has to be called before the next Cut or Changes. It
 	// may run beside the pushes of the next step, up to its end.
 	Cut(put Put) (keys int, drain func(), err error)
+	// Number says to which changelog, counted from 1, the entries of the next Cut
+	// go. keys is how many keys there are, and ok whether Renew works until then.
+	Number(changelog uint32) (keys int, ok bool)
+	// Renew has the next Cut hand out some keys again; done says that after it
+	// none is left.
+	Renew(r Renewal) (done bool)
 	// Expiry says how entries go by themselves. Asked before Changes, which
 	// does not list what went that way; all instances of an operator say the same
 	// but for Passed, of which the greatest counts.
@@ -375,6 +381,8 @@ type changeLog struct {
 	gone  []byte // removed keys, one after another
 	ends  []int
 	many  bool // some that are dirty are not listed
+
+	stamps stamps
 }
 
 // touchAll is touch of many numbers.
@@ -394,8 +402,9 @@ func (c *changeLog) touch(g int32) {
 	}
 }
 
-// save notes that a checkpoint holds number g.
+// save notes that a checkpoint holds number g, in whatever changelog.
 func (c *changeLog) save(g int32) {
+	c.stamps.to(g, 0)
 	c.saved = c.saved.Grow(int(g) + 1)
 	c.saved.Set(int(g))
 }
@@ -445,7 +454,9 @@ func (c *changeLog) back(g int32, flags byte) {
 }
 
 // bytes estimates the memory held for numbers.
-func (c *changeLog) bytes() int64 { return int64(8*(len(c.dirty)+len(c.saved)) + 4*cap(c.list)) }
+func (c *changeLog) bytes() int64 {
+	return int64(8*(len(c.dirty)+len(c.saved)) + 4*cap(c.list))
+}
 
 // away forgets all numbers, which have left memory; what was removed stays.
 func (c *changeLog) away() { c.dirty, c.saved, c.list, c.many = nil, nil, nil, false }
@@ -478,6 +489,7 @@ func (c *changeLog) flushMany(w *entryWriter, some func(groups []int32)) {
 	n := 0
 	take := func(g int32) {
 		c.save(g)
+		c.stamps.set(g)
 		if groups[n] = g; n == len(groups)-1 {
 			some(groups[:])
 			n = -1

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"slices"
 	"strings"
+	"sync/atomic"
 )
 
 // Changes collects what an epoch changed, in any order: of several changes of
@@ -17,9 +18,12 @@ type Changes struct {
 // Operator collects the changes of one operator. They are kept by key group, as
 // records of a file one after another, so that what has to be sorted later lies
 // close together. Calls of Add for different key groups may run side by side.
+//
+// While a loose file is written they go to it, block by block.
 type Operator struct {
 	id     string
 	groups [keyGroups]groupChanges
+	file   atomic.Pointer[loose]
 }
 
 // groupChanges are records in blocks, of which the first used ones hold some.
@@ -27,6 +31,7 @@ type groupChanges struct {
 	blocks [][]byte
 	used   int
 	n      int
+	given  int // of n, those that a file has taken
 	bytes  int
 }
 
@@ -37,9 +42,16 @@ const (
 )
 
 // room returns the block to which a record of up to n bytes is added.
-func (g *groupChanges) room(n int) *[]byte {
+func (o *Operator) room(group, n int) *[]byte {
+	g := &o.groups[group]
 	if k := g.used - 1; k >= 0 && cap(g.blocks[k])-len(g.blocks[k]) >= n {
 		return &g.blocks[k]
+	}
+	if f := o.file.Load(); f != nil && g.used > 0 {
+		f.take(o.id, group, g)
+		if len(g.blocks) == 0 {
+			g.blocks = append(g.blocks, make([]byte, 0, max(mostBlock, n)))
+		}
 	}
 	if g.used < len(g.blocks) && cap(g.blocks[g.used]) < n {
 		g.blocks = g.blocks[:g.used] // too small for this one
@@ -69,7 +81,23 @@ func (g *groupChanges) reset() {
 	for i := range g.blocks {
 		g.blocks[i] = g.blocks[i][:0]
 	}
-	g.used, g.n, g.bytes = 0, 0, 0
+	g.used, g.n, g.given, g.bytes = 0, 0, 0, 0
+}
+
+// empty leaves out the records, which a file has taken, and keeps the memory of
+// one block.
+func (g *groupChanges) empty() {
+	if n := len(g.blocks); n > 1 {
+		g.blocks[0] = g.blocks[n-1]
+		clear(g.blocks[1:])
+		g.blocks = g.blocks[:1]
+	}
+	if len(g.blocks) > 0 {
+		if g.blocks[0] = g.blocks[0][:0]; cap(g.blocks[0]) < mostBlock {
+			g.blocks = g.blocks[:0]
+		}
+	}
+	g.used = 0
 }
 
 // Operator returns the changes of the operator with that id.
@@ -87,10 +115,11 @@ func (c *Changes) Operator(id string) *Operator {
 // Add notes a change; a nil value says that the key is gone. The slices are
 // copied.
 func (o *Operator) Add(key, value []byte) {
-	g := &o.groups[groupOf(key)]
-	b := g.room(len(key) + len(value) + 1 + 2*binary.MaxVarintLen64)
+	group := groupOf(key)
+	b := o.room(group, len(key)+len(value)+1+2*binary.MaxVarintLen64)
 	before := len(*b)
 	*b = appendRecord(*b, key, value)
+	g := &o.groups[group]
 	g.n++
 	g.bytes += len(*b) - before
 }

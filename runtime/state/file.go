@@ -22,7 +22,8 @@ import (
 //	          operators, since version 2
 var magic = [7]byte{'P', 'L', 'S', 'T', 'A', 'T', 'E'}
 
-// version is what is written; all from 1 on are read.
+// version is what is written in order; all from 1 on are read. Version 3 is
+// that of loose files.
 const version = 2
 
 const (
@@ -102,7 +103,7 @@ func (w *Writer) record(operator string, record, key, value []byte) {
 		panic("bug: state: keys are not in order")
 	}
 	if len(record)+blockBytes+blockBytes/8 > maxBlock && w.err == nil { // with what is in the block
-		w.err = fmt.Errorf("operator %s: the state of one key takes %d MiB, more than can be read again", operator, len(record)>>20)
+		w.err = tooLarge(operator, len(record))
 	}
 	if w.err != nil {
 		return
@@ -116,6 +117,10 @@ func (w *Writer) record(operator string, record, key, value []byte) {
 	if len(w.block) >= blockHead+blockBytes {
 		w.flush()
 	}
+}
+
+func tooLarge(operator string, n int) error {
+	return fmt.Errorf("operator %s: the state of one key takes %d MiB, more than can be read again", operator, n>>20)
 }
 
 // begin starts the entries of an operator.
@@ -201,6 +206,8 @@ type Reader struct {
 	ahead    []byte // the block after the one that is read, nil when there is none
 	taken    bool   // ahead was read
 
+	loose *looseReader // nil of a file in order
+
 	// Of a merge: there is an entry; none of the operator is left; the turn when
 	// it began; what the entries' time must be after.
 	live, done bool
@@ -219,10 +226,13 @@ func NewReader(r io.Reader, ref Ref, groups Groups) (*Reader, error) {
 	if err := x.fill(head[:]); err != nil {
 		return nil, err
 	}
-	if [7]byte(head[:7]) != magic || head[7] < 1 || head[7] > version {
-		return nil, x.corrupt("is not a state file of a version that this program reads")
-	}
 	x.version = head[7]
+	switch isLoose := ref.Index > 0; {
+	case [7]byte(head[:7]) != magic || isLoose != (x.version == looseVersion) || x.version < 1 || x.version > looseVersion:
+		return nil, x.corrupt("is not a state file of a version that this program reads")
+	case isLoose:
+		return x, x.openLoose()
+	}
 	return x, x.start()
 }
 
@@ -257,11 +267,16 @@ func (r *Reader) fill(b []byte) error {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return r.corrupt("ends too early")
 	}
-	return fmt.Errorf("read state %s: %w", r.name, err)
+	return readError(r.name, err)
 }
+
+func readError(name string, err error) error { return fmt.Errorf("read state %s: %w", name, err) }
 
 // Next reads the next entry; false at the end.
 func (r *Reader) Next() (bool, error) {
+	if r.loose != nil {
+		return r.nextLoose()
+	}
 	for {
 		if len(r.rest) == 0 {
 			if err := r.nextBlock(); err != nil {

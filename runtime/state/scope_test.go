@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"testing"
 )
@@ -76,7 +77,7 @@ func scopesAgainstModel(t *testing.T, try int) {
 		if got := restore(t, s, chain); !maps.Equal(got, want) {
 			t.Fatalf("try %d epoch %d: %d entries, want %d", try, epoch, len(got), len(want))
 		}
-		if from, ok := Compaction(chain); ok {
+		if from, ok := Compaction(chain, math.MaxInt64); ok {
 			var err error
 			if chain, err = s.Compact(chain, from, nil); err != nil {
 				t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -57,7 +58,7 @@ func TestChainAgainstModel(t *testing.T) {
 				t.Fatal(err)
 			}
 			chain = append(chain, ref)
-			if from, ok := Compaction(chain); ok {
+			if from, ok := Compaction(chain, math.MaxInt64); ok {
 				if chain, err = s.Compact(chain, from, nil); err != nil {
 					t.Fatal(err)
 				}

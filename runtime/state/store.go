@@ -25,6 +25,8 @@ type Ref struct {
 	// file was written: entries of it and of older files.
 	Last   map[string]int64 `json:"last,omitempty"`
 	Passed map[string]int64 `json:"passed,omitempty"`
+	// Index is where the index of a loose file starts, 0 for a file in order.
+	Index int64 `json:"index,omitempty"`
 	// Inline marks a file so small that the checkpoint keeps it itself: Data is
 	// its content, the store has no file of it.
 	Inline bool   `json:"inline,omitempty"`
@@ -68,7 +70,13 @@ type place struct {
 // create writes a file and syncs it and its folder.
 func (s *Store) create(p place, fill func(*Writer) error) (Ref, error) {
 	if p.bytes > s.inline {
-		return s.createFile(p, fill)
+		return s.createFile(p, func(f io.Writer) (Ref, error) {
+			w := newWriter(f, p.scopes, p.bytes)
+			if err := fill(w); err != nil {
+				return Ref{}, err
+			}
+			return w.Close()
+		})
 	}
 	var buf bytes.Buffer
 	buf.Grow(p.bytes + p.bytes/8 + 256)
@@ -81,7 +89,31 @@ func (s *Store) create(p place, fill func(*Writer) error) (Ref, error) {
 	return ref, err
 }
 
-func (s *Store) createFile(p place, fill func(*Writer) error) (ref Ref, err error) {
+// WriteLoose is Write of changes that are many, of which more adds some only
+// now: a file in which they stand as they come.
+func (s *Store) WriteLoose(epoch int64, c *Changes, base bool, more func()) (Ref, error) {
+	ref, err := s.createFile(place{fmt.Sprintf("%012d", epoch), "log", c.Bytes(), c.scopes}, func(w io.Writer) (Ref, error) {
+		f := newLoose(w, c.scopes)
+		for _, o := range c.operators {
+			o.file.Store(f)
+		}
+		more()
+		for _, o := range c.operators {
+			o.file.Store(nil)
+			for i := range o.groups {
+				if g := &o.groups[i]; g.used > 0 {
+					f.take(o.id, i, g)
+				}
+			}
+		}
+		return f.close()
+	})
+	ref.Base = base
+	return ref, err
+}
+
+// createFile writes a file that fill fills and syncs it and its folder.
+func (s *Store) createFile(p place, fill func(io.Writer) (Ref, error)) (ref Ref, err error) {
 	if err := os.MkdirAll(s.dir, 0o755); err != nil {
 		return Ref{}, fmt.Errorf("write state: %w", err)
 	}
@@ -108,11 +140,7 @@ func (s *Store) createFile(p place, fill func(*Writer) error) (ref Ref, err erro
 	if large {
 		allocate(f, int64(p.bytes))
 	}
-	w := newWriter(f, p.scopes, p.bytes)
-	if err := fill(w); err != nil {
-		return Ref{}, err
-	}
-	if ref, err = w.Close(); err != nil {
+	if ref, err = fill(f); err != nil {
 		return Ref{}, err
 	}
 	if large {
