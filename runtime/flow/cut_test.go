@@ -1,10 +1,13 @@
 package flow
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -24,12 +27,18 @@ type maxima struct {
 	t      *testing.T
 	dir    string
 	beside int
+	lanes  int                        // 0: two
+	hot    bool                       // few of the keys change, in many epochs
 	wait   func(stop context.Context) // between epochs; nil: they follow each other
 }
 
 const (
 	maximaKeys   = 80_000
 	maximaEpochs = 4
+
+	hotKeys   = 2000
+	hotRows   = 40_000
+	hotEpochs = 40
 )
 
 func (m *maxima) run(at func(string) error) error {
@@ -40,12 +49,22 @@ func (m *maxima) run(at func(string) error) error {
 	}
 	defer db.Close() //nolint:errcheck // test
 	scan, pool := (&rig{}).scan(), column.NewPool()
-	gen := generate.New(generate.Options{Schema: testSchema, Rows: maximaKeys * maximaEpochs, RowsPerEpoch: maximaKeys, Step: 1000, Partitions: 3})
+	id := scan.Columns[0].Ref()
+	made := generate.Options{Schema: testSchema, Rows: maximaKeys * maximaEpochs, RowsPerEpoch: maximaKeys, Step: 1000, Partitions: 3}
+	key := optest.Call("%", id, optest.Int(maximaKeys))
+	if m.hot {
+		made.Rows, made.RowsPerEpoch = hotRows, hotRows/hotEpochs
+		key = optest.Call("least", id, optest.Call("+", optest.Call("%", id, optest.Int(hotKeys/4)), optest.Int(hotKeys*3/4)))
+	}
+	gen := generate.New(made)
 	o := keeping(&logical.Aggregate{
-		Input: scan, Groups: []logical.Alias{optest.Named(10, "key", optest.Call("%", scan.Columns[0].Ref(), optest.Int(maximaKeys)))},
+		Input: scan, Groups: []logical.Alias{optest.Named(10, "key", key)},
 		Aggs:  []logical.AggCall{greatest(m.t, 11, scan.Columns[1]), optest.Count(12), optest.Sum(13, scan.Columns[0].Ref())},
 		State: &logical.StateInfo{ID: "agg", EventTime: -1, Mode: logical.Update},
 	}, gen, db, pool)
+	if m.lanes > 0 {
+		o.Lanes = m.lanes
+	}
 	o.Mode, o.Beside, o.Trigger, o.At = logical.Update, m.beside, AvailableNow, at
 	if m.wait != nil {
 		o.Trigger = Continuous
@@ -60,8 +79,8 @@ func (m *maxima) run(at func(string) error) error {
 	return err
 }
 
-// stored is the state that the checkpoint holds.
-func (m *maxima) stored() map[string]string {
+// chain is that of the newest prepared epoch.
+func (m *maxima) chain() []state.Ref {
 	m.t.Helper()
 	db, err := checkpoint.View(filepath.Join(m.dir, "flow.db"))
 	if err != nil {
@@ -72,8 +91,17 @@ func (m *maxima) stored() map[string]string {
 	if err != nil {
 		m.t.Fatal(err)
 	}
+	if snap.Prepared == nil {
+		return nil
+	}
+	return snap.Prepared.State
+}
+
+// stored is the state that the checkpoint holds.
+func (m *maxima) stored() map[string]string {
+	m.t.Helper()
 	out := map[string]string{}
-	err = state.Open(filepath.Join(m.dir, stateFolder)).Restore(snap.Prepared.State, func(_ string, key, value []byte) error {
+	err := state.Open(filepath.Join(m.dir, stateFolder)).Restore(m.chain(), func(_ string, key, value []byte) error {
 		out[string(key)] = string(value)
 		return nil
 	})
@@ -108,6 +136,53 @@ func TestCutBeside(t *testing.T) {
 		}
 		if got := m.stored(); !maps.Equal(got, want) {
 			t.Fatalf("crash %d: the state of %d keys differs from that of %d", n, len(got), len(want))
+		}
+	}
+}
+
+// TestRenewal: keys that do not change are handed out again and the oldest files
+// dropped, without and with crashes; nothing is lost by it.
+func TestRenewal(t *testing.T) {
+	plain := &maxima{t: t, dir: t.TempDir(), beside: 1 << 40, hot: true}
+	if err := plain.run(nil); err != nil {
+		t.Fatal(err)
+	}
+	want := plain.stored()
+	if len(want) != hotKeys {
+		t.Fatalf("%d keys", len(want))
+	}
+	for n := 0; n < 900; n += 111 {
+		m := &maxima{t: t, dir: t.TempDir(), beside: 1, hot: true, lanes: 1 + n%4}
+		for at, _ := nth(n); n > 0; at, _ = nth(n + 100) { // and again
+			if err := m.run(at); err == nil {
+				break
+			} else if !errors.Is(err, errCrash) {
+				t.Fatal(err)
+			}
+			if got := m.stored(); len(got) > hotKeys {
+				t.Fatalf("crash %d: %d keys", n, len(got))
+			}
+		}
+		if err := m.run(nil); err != nil {
+			t.Fatal(err)
+		}
+		if got := m.stored(); !maps.Equal(got, want) {
+			t.Fatalf("crash %d: the state of %d keys differs from that of %d", n, len(got), len(want))
+		}
+		if n > 0 {
+			continue
+		}
+		files, err := os.ReadDir(filepath.Join(m.dir, stateFolder))
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries, first := int64(0), ""
+		for _, r := range m.chain() {
+			entries += r.Entries
+			first = cmp.Or(first, r.Name)
+		}
+		if entries > hotKeys*5/2+2*hotRows/hotEpochs || strings.HasPrefix(first, "000000000000") || len(files) > len(m.chain())+4 {
+			t.Errorf("%d entries of %d keys in %d files, the first is %s", entries, hotKeys, len(files), first)
 		}
 	}
 }

@@ -63,7 +63,8 @@ type Options struct {
 	Wait func(stop context.Context, idle bool, within time.Duration) bool
 	// Beside is how many bytes of state an epoch has to change for it to be
 	// committed beside the reading of the next; 0 is a megabyte. With 1 operators
-	// leave what can be left for then in small steps too.
+	// leave what can be left for then in small steps too, and files are renewed
+	// without delay.
 	Beside int
 	// At is called at each border of the epoch with its name (see Points); an
 	// error there ends the run as a crash would. It must be safe for concurrent

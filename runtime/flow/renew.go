@@ -38,7 +38,7 @@ const (
 // renew has the operators hand out again what stands in the oldest files, where
 // the chain has two and a half times the entries that it needs, so that twice as
 // many stay.
-func (s *stateFiles) renew(handles []operator.StateHandle) {
+func (s *stateFiles) renew(handles []operator.StateHandle, slack int64) {
 	r := &s.renewal
 	r.changelog++
 	keys := 0
@@ -52,7 +52,7 @@ func (s *stateFiles) renew(handles []operator.StateHandle) {
 		return
 	}
 	begin := !r.active
-	if r.free || begin && !r.due(s.chain, keys) {
+	if r.free || begin && !r.due(s.chain, int64(keys), slack) {
 		return
 	}
 	r.free = true
@@ -62,19 +62,26 @@ func (s *stateFiles) renew(handles []operator.StateHandle) {
 	r.active = !r.free
 }
 
+// renewSlack is how many entries a chain may have beyond those it needs.
+func (e *Execution) renewSlack() int64 {
+	if e.o.Beside > 0 {
+		return int64(e.o.Beside)
+	}
+	return renewSlack
+}
+
 // due says whether the oldest files should go, and notes which.
-func (r *renewal) due(chain []state.Ref, keys int) bool {
+func (r *renewal) due(chain []state.Ref, keys, slack int64) bool {
 	entries := int64(0)
 	for _, f := range chain {
 		entries += f.Entries
 	}
-	need := int64(keys)
-	if entries <= need*5/2+renewSlack || len(chain) < 2 {
+	if entries <= keys*5/2+slack || len(chain) < 2 {
 		return false
 	}
 	for _, f := range chain {
 		r.before = r.newest[f.Name]
-		if entries -= f.Entries; entries <= 2*need {
+		if entries -= f.Entries; entries <= 2*keys {
 			break
 		}
 	}

@@ -47,7 +47,7 @@ func (e *Execution) collect() error {
 	s := &e.state
 	s.changes.Reset()
 	s.drains, s.keys = s.drains[:0], 0
-	s.renew(e.plan.State())
+	s.renew(e.plan.State(), e.renewSlack())
 	for _, h := range e.plan.State() {
 		id := h.ID()
 		if x := h.Expiry(); x.At >= 0 {

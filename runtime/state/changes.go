@@ -256,26 +256,34 @@ func (s *sorter) writeTo(w *Writer, operator string, g *groupChanges) {
 	}
 }
 
+// places lists the changes of g in order of arrival.
+func (s *sorter) places(g *groupChanges) []ordinal {
+	s.list = slices.Grow(s.list[:0], g.n)
+	for k, block := range g.blocks[:g.used] {
+		for at := 0; at < len(block); {
+			record, _, _ := cutRecord(block[at:])
+			s.list = append(s.list, ordinal{at: uint64(k)<<atBits | uint64(at)})
+			at += len(record)
+		}
+	}
+	return s.list
+}
+
 // load lists the changes of g in order of arrival. The prefix is made of the
 // first bytes that are not the same in all keys; whole says that it tells all
 // keys apart.
 func (s *sorter) load(g *groupChanges) (whole bool) {
-	s.list = slices.Grow(s.list[:0], g.n)
 	var first, varying [2]uint64
 	size, more := -1, false
-	for k, block := range g.blocks[:g.used] {
-		for at := 0; at < len(block); {
-			record, key, _ := cutRecord(block[at:])
-			x, y := startOf(key)
-			if size < 0 {
-				size, first = len(key), [2]uint64{x, y}
-			}
-			more = more || len(key) > 16 || len(key) != size
-			varying[0] |= x ^ first[0]
-			varying[1] |= y ^ first[1]
-			s.list = append(s.list, ordinal{at: uint64(k)<<atBits | uint64(at)})
-			at += len(record)
+	for _, o := range s.places(g) {
+		_, key, _ := g.at(o.at)
+		x, y := startOf(key)
+		if size < 0 {
+			size, first = len(key), [2]uint64{x, y}
 		}
+		more = more || len(key) > 16 || len(key) != size
+		varying[0] |= x ^ first[0]
+		varying[1] |= y ^ first[1]
 	}
 	var places [8]int // of the bytes of the prefix in the first 16
 	n := 0

@@ -180,12 +180,11 @@ func (g *looseGroup) append(b []byte, group int) []byte {
 
 // looseReader reads a loose file, key group by key group.
 type looseReader struct {
-	from    io.ReaderAt
-	parts   []loosePart // those that are left
-	group   groupChanges
-	sorter  sorter
-	listed  []ordinal // of the group, those that are left
-	entries int64
+	from   io.ReaderAt
+	parts  []loosePart // those that are left
+	group  groupChanges
+	sorter sorter
+	listed []ordinal // of the group, those that are left
 }
 
 // loosePart is a key group of an operator.
@@ -337,20 +336,22 @@ func (r *Reader) nextLoose() (bool, error) {
 		if len(l.parts) == 0 {
 			return false, nil
 		}
-		p := &l.parts[0]
-		l.parts = l.parts[1:]
-		if p.operator != r.operator || r.turn == 0 {
+		if p := l.parts[0]; p.operator != r.operator || r.turn == 0 {
 			r.operator = p.operator
 			r.turn++
 		}
-		if err := r.loadPart(p); err != nil {
+		if err := r.loadPart(); err != nil {
 			return false, err
 		}
+		l.sorter.sort(&l.group)
+		l.listed = l.sorter.list
 	}
 }
 
-// loadPart reads the records of a key group and sorts them.
-func (r *Reader) loadPart(p *loosePart) error {
+// loadPart reads the records of the next key group.
+func (r *Reader) loadPart() error {
+	p := &r.loose.parts[0]
+	r.loose.parts = r.loose.parts[1:]
 	g := &r.loose.group
 	g.used, g.n = len(p.blocks), p.records
 	for len(g.blocks) < g.used {
@@ -382,8 +383,6 @@ func (r *Reader) loadPart(p *loosePart) error {
 	if found != p.records {
 		return r.corrupt("number of entries does not match")
 	}
-	r.loose.sorter.sort(g)
-	r.loose.listed = r.loose.sorter.list
 	return nil
 }
 

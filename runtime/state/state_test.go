@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -19,12 +20,17 @@ func restore(t *testing.T, s *Store, chain []Ref) model {
 	t.Helper()
 	got := model{}
 	last := ""
+	loose := slices.ContainsFunc(chain, func(r Ref) bool { return r.Index > 0 })
 	err := s.Restore(chain, func(op string, key, value []byte) error {
 		k := op + "/" + string(key)
-		if k <= last {
+		at := k
+		if loose {
+			at = op + "/" + string(key[:1])
+		}
+		if _, twice := got[k]; twice || at < last || at == last && !loose {
 			t.Fatalf("%q after %q", k, last)
 		}
-		last = k
+		last = at
 		got[k] = string(value)
 		return nil
 	})
@@ -42,18 +48,31 @@ func TestChainAgainstModel(t *testing.T) {
 		want, chain := model{}, []Ref(nil)
 		for epoch := range int64(40) {
 			c := &Changes{}
-			for range rng.IntN(200) {
+			add := func() {
 				op, key := fmt.Sprintf("op%d", rng.IntN(3)), []byte{byte(rng.IntN(4)), byte(rng.IntN(50))}
 				if rng.IntN(4) == 0 {
 					c.Operator(op).Add(key, nil)
 					delete(want, op+"/"+string(key))
-					continue
+					return
 				}
-				v := bytes.Repeat([]byte{byte(epoch)}, rng.IntN(40))
+				v := bytes.Repeat([]byte{byte(rng.IntN(256))}, rng.IntN(40)*(1+rng.IntN(30)*rng.IntN(2)))
 				c.Operator(op).Add(key, v)
 				want[op+"/"+string(key)] = string(v)
 			}
-			ref, err := s.Write(epoch, c, false)
+			for range rng.IntN(200) {
+				add()
+			}
+			var ref Ref
+			var err error
+			if rng.IntN(2) == 0 {
+				ref, err = s.Write(epoch, c, false)
+			} else {
+				ref, err = s.WriteLoose(epoch, c, false, func() {
+					for range rng.IntN(300) {
+						add()
+					}
+				})
+			}
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -97,6 +116,18 @@ func TestBaseCutsChain(t *testing.T) {
 
 // TestDamage flips, cuts, lengthens and swaps files: all is refused.
 func TestDamage(t *testing.T) {
+	for name, write := range map[string]func(*Store, int64, *Changes) (Ref, error){
+		"in order": func(s *Store, epoch int64, c *Changes) (Ref, error) { return s.Write(epoch, c, false) },
+		"loose": func(s *Store, epoch int64, c *Changes) (Ref, error) {
+			c.Scope("op", Scope{At: 0, Passed: NotPassed})
+			return s.WriteLoose(epoch, c, false, func() {})
+		},
+	} {
+		t.Run(name, func(t *testing.T) { damage(t, write) })
+	}
+}
+
+func damage(t *testing.T, write func(*Store, int64, *Changes) (Ref, error)) {
 	s := Open(t.TempDir())
 	s.inline = 0
 	c, d := &Changes{}, &Changes{}
@@ -104,8 +135,8 @@ func TestDamage(t *testing.T) {
 		c.Operator("op").Add([]byte{byte(i)}, []byte("value"))
 		d.Operator("op").Add([]byte{byte(i)}, []byte("other"))
 	}
-	ref, _ := s.Write(1, c, false)
-	other, _ := s.Write(2, d, false)
+	ref, _ := write(s, 1, c)
+	other, _ := write(s, 2, d)
 	path := filepath.Join(s.dir, ref.Name)
 	good, err := os.ReadFile(path)
 	if err != nil {
@@ -147,15 +178,41 @@ func FuzzReader(f *testing.F) {
 	if _, err := w.Close(); err != nil {
 		f.Fatal(err)
 	}
-	f.Add(buf.Bytes())
-	f.Fuzz(func(t *testing.T, data []byte) {
+	f.Add(buf.Bytes(), int64(0))
+	for _, n := range []int{1, 40} {
+		var c Changes
+		c.Scope("a", Scope{At: 0, Passed: 5})
+		for i := range n {
+			c.Operator("a").Add([]byte{byte(i % 3), byte(i)}, []byte("12345678"))
+			c.Operator("b").Add([]byte{1, byte(i % 5)}, nil)
+		}
+		buf.Reset()
+		l := newLoose(&buf, c.scopes)
+		for _, o := range c.operators {
+			for g := range o.groups {
+				if o.groups[g].used > 0 {
+					l.take(o.id, g, &o.groups[g])
+				}
+			}
+		}
+		ref, err := l.close()
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(bytes.Clone(buf.Bytes()), ref.Index)
+	}
+	f.Fuzz(func(t *testing.T, data []byte, index int64) {
 		for _, groups := range []Groups{nil, func(string) (from, to int) { return 1, 3 }} {
-			r, err := NewReader(bytes.NewReader(data), Ref{Name: "f", Bytes: int64(len(data))}, groups)
+			ref := Ref{Name: "f", Bytes: int64(len(data)), Index: index}
+			r, err := NewReader(bytes.NewReader(data), ref, groups)
 			for err == nil {
 				var ok bool
 				if ok, err = r.Next(); !ok {
 					break
 				}
+			}
+			if r, err := NewReader(bytes.NewReader(data), ref, groups); err == nil {
+				_ = newestOf([]*Reader{r}, func(string, []byte, []byte) error { return nil }) // must end
 			}
 		}
 	})

@@ -173,16 +173,20 @@ func (s *Store) syncDir() error {
 }
 
 // Restore reads a chain, oldest first: fn gets each key once, in order of
-// operator and key. The slices are valid during the call only.
+// operator and key, but see RestoreGroups. The slices are valid during the call only.
 func (s *Store) Restore(chain []Ref, fn func(operator string, key, value []byte) error) error {
 	return s.RestoreGroups(chain, nil, fn)
 }
 
-// RestoreGroups is Restore of some key groups; it may run beside others.
+// RestoreGroups is Restore of some key groups; it may run beside others. Where a
+// file of the chain is loose, the keys of a key group come in any order.
 func (s *Store) RestoreGroups(chain []Ref, groups Groups, fn func(operator string, key, value []byte) error) error {
 	readers, done, err := s.open(chain, groups)
 	if err != nil {
 		return err
+	}
+	if slices.ContainsFunc(readers, func(r *Reader) bool { return r.loose != nil }) {
+		return errors.Join(newestOf(readers, fn), done())
 	}
 	return errors.Join(Merge(readers, false, fn), done())
 }
