@@ -286,10 +286,12 @@ func (t *groupTable) restoreKeys(n int, key func(k int) []byte, out []int32) boo
 	t.fresh = t.fresh[:0]
 	for k := range n {
 		if k%touchAhead == 0 {
-			t.touch(&t.keyBatch, k, min(k+touchAhead, n))
+			t.guess(&t.keyBatch, k, min(k+touchAhead, n), out)
 		}
 		if len(nulls) == 0 || nulls[0] != int32(k) {
-			out[k] = t.put(k)
+			if g := out[k]; g < 0 || !t.equal(&t.keyBatch, g, k) {
+				out[k] = t.put(k)
+			}
 			continue
 		}
 		nulls = nulls[1:]

@@ -123,14 +123,30 @@ func (t *groupTable) assign(keys []*column.Vector, rows []int32, out []int32) {
 	switch {
 	case t.single && keys[0].HasNulls():
 		t.assignNulls(keys[0], rows, out)
-	case t.layout.stride == 1:
-		t.assignOne(out)
+	case t.layout.stride == 1 && t.slots.size() < smallTable:
+		t.assignWords(out, 0, len(out))
 	default:
-		for k := range rows {
-			if k%touchAhead == 0 {
-				t.touch(&t.keyBatch, k, min(k+touchAhead, len(rows)))
+		t.assignAll(out)
+	}
+}
+
+// assignAll sets out[k] to the group of scratch key k, which is not null.
+func (t *groupTable) assignAll(out []int32) {
+	for from := 0; from < len(out); from += touchAhead {
+		to := min(from+touchAhead, len(out))
+		t.guess(&t.keyBatch, from, to, out)
+		if t.stride == 1 {
+			for k, g := range out[from:to] {
+				if g < 0 || t.word(uint32(g)) != t.kw[from+k] {
+					out[from+k] = t.put(from + k)
+				}
 			}
-			out[k] = t.put(k)
+			continue
+		}
+		for k, g := range out[from:to] {
+			if g < 0 || !t.equal(&t.keyBatch, g, from+k) {
+				out[from+k] = t.put(from + k)
+			}
 		}
 	}
 }
@@ -148,64 +164,69 @@ func (t *groupTable) assignNulls(v *column.Vector, rows, out []int32) {
 	}
 }
 
-// assignOne is the loop for one number.
-func (t *groupTable) assignOne(out []int32) {
-	for from := 0; from < len(out); from += touchAhead {
-		to := min(from+touchAhead, len(out))
-		t.touch(&t.keyBatch, from, to)
-		t.assignWords(out, from, to)
-	}
-}
-
 // touchAhead is how many places are brought into the cache at once.
 const touchAhead = 128
 
-// touch loads the slots of some keys of kb, which lie anywhere, all at once, and
-// then the numbers that are probably theirs.
-func (t *groupTable) touch(kb *keyBatch, from, to int) {
+// guess sets out[from:to] to the groups that keys of kb most probably have, -1
+// where it cannot tell. Slots and keys, which lie anywhere, are loaded into the
+// cache by loops in which nothing waits for what they load.
+func (t *groupTable) guess(kb *keyBatch, from, to int, out []int32) {
+	hash, out := kb.hash[from:to], out[from:to]
 	if t.slots.size() < smallTable {
+		for k := range out {
+			out[k] = -1
+		}
 		return
 	}
 	x := uint64(0)
-	hash := kb.hash[from:to]
 	for _, h := range hash {
 		slots := t.slots.of(h)
 		x += slots[h&uint64(len(slots)-1)]
 	}
-	if t.stride > 0 {
-		for _, h := range hash {
-			x += t.touchKey(h)
+	for k, h := range hash {
+		slots := t.slots.of(h)
+		mask, tag, i := uint64(len(slots)-1), h<<32, h
+		s := slots[i&mask]
+		for s != 0 && (s&^tombstone != tag || s&tombstone == tombstone) {
+			i++
+			s = slots[i&mask]
 		}
+		out[k] = int32(uint32(s)) - 1 // -1 of a free slot
 	}
-	kb.seen += x
+	kb.seen += x + t.loadKeys(out)
 }
 
-// touchKey loads the key that probably has a hash: a few slots are looked at.
-func (t *groupTable) touchKey(h uint64) uint64 {
-	slots := t.slots.of(h)
-	mask := uint64(len(slots) - 1)
-	for i := range uint64(4) {
-		s := slots[(h+i)&mask]
-		if s == 0 {
-			return 0
+// loadKeys loads the keys of groups, -1 for none, all at once.
+func (t *groupTable) loadKeys(groups []int32) (x uint64) {
+	if s := t.stride; s > 0 {
+		for _, g := range groups {
+			if g >= 0 {
+				x += t.words[g>>segmentBits][int(g)&(segmentGroups-1)*s]
+			}
 		}
-		if s>>32 == h&tombstone && s&tombstone != tombstone {
-			return t.words[uint32(s-1)>>segmentBits][int(uint32(s)-1)&(segmentGroups-1)*t.stride]
+		return x
+	}
+	for _, g := range groups {
+		if g >= 0 {
+			x += uint64(t.place(g).size)
 		}
 	}
-	return 0
+	for _, g := range groups {
+		if g < 0 {
+			continue
+		}
+		if p := t.place(g); p.size > 0 {
+			x += uint64(t.text[p.segment].bytes[p.at])
+		}
+	}
+	return x
 }
 
 // touchKeys loads the keys of groups all at once.
 func (t *groupTable) touchKeys(groups []int32) {
-	if t.groups < smallTable || t.stride == 0 {
-		return
+	if t.groups >= smallTable {
+		t.seen += t.loadKeys(groups)
 	}
-	x := uint64(0)
-	for _, g := range groups {
-		x += t.words[g>>segmentBits][int(g)&(segmentGroups-1)*t.stride]
-	}
-	t.seen += x
 }
 
 // smallTable is a number of slots that stay in the cache by themselves.
@@ -314,13 +335,15 @@ func (t *groupTable) find(kb *keyBatch, keys []*column.Vector, rows []int32, out
 	nulls := t.single && keys[0].HasNulls()
 	for k, r := range rows {
 		if k%touchAhead == 0 {
-			t.touch(kb, k, min(k+touchAhead, len(rows)))
+			t.guess(kb, k, min(k+touchAhead, len(rows)), out)
 		}
 		if nulls && keys[0].IsNull(int(r)) {
 			out[k] = t.nullGroup
 			continue
 		}
-		out[k], _, _ = t.probe(kb, k)
+		if g := out[k]; g < 0 || !t.equal(kb, g, k) {
+			out[k], _, _ = t.probe(kb, k)
+		}
 	}
 }
 
