@@ -9,6 +9,7 @@ import (
 
 	"pipelines/pipelines/event"
 	"pipelines/pipelines/graph"
+	exec "pipelines/runtime/flow"
 	"pipelines/spec"
 	"pipelines/spec/option"
 	"pipelines/tables"
@@ -155,9 +156,6 @@ func (u *update) runContinuous(ctx, stop context.Context) {
 		go func() {
 			defer wg.Done()
 			u.runTask(ctx, stop, t, &mu)
-			mu.Lock()
-			u.flowChanged(t, 0)
-			mu.Unlock()
 			u.wake(t.d)
 		}()
 	}
@@ -207,12 +205,9 @@ func (u *update) waves(ctx, stop context.Context, views []*task, ended chan stru
 	}
 }
 
-// wave makes the views anew over one version of each table.
-func (u *update) wave(ctx, stop context.Context, views []*task, mu *sync.Mutex) {
-	if len(views) == 0 {
-		return
-	}
-	pins := map[*target]*tables.Snapshot{}
+// pinAll takes one version of each table, or says which has none to give.
+func (u *update) pinAll(ctx context.Context) (pins map[*target]*tables.Snapshot, failed string, err error) {
+	pins = map[*target]*tables.Snapshot{}
 	// Readers before what they read: no table is pinned behind a table that was
 	// made from it.
 	order := u.p.graph.Order()
@@ -221,14 +216,25 @@ func (u *update) wave(ctx, stop context.Context, views []*task, mu *sync.Mutex) 
 		if t == nil || t.table == nil || t.d.kind != graph.StreamingTable {
 			continue
 		}
-		snap, err := t.table.Snapshot(ctx)
+		err := exec.Guard(func() (err error) { pins[t], err = t.table.Snapshot(ctx); return err })
 		if err != nil {
-			mu.Lock()
-			u.listen.OnNote(event.Note{Time: u.p.now(), Update: u.id, Dataset: t.d.shown(), Message: fmt.Sprintf("views are not refreshed: %v", err)})
-			mu.Unlock()
-			return
+			return nil, t.d.shown(), err
 		}
-		pins[t] = snap
+	}
+	return pins, "", nil
+}
+
+// wave makes the views anew over one version of each table.
+func (u *update) wave(ctx, stop context.Context, views []*task, mu *sync.Mutex) {
+	if len(views) == 0 {
+		return
+	}
+	pins, behind, err := u.pinAll(ctx)
+	if err != nil {
+		mu.Lock()
+		defer mu.Unlock()
+		u.listen.OnNote(event.Note{Time: u.p.now(), Update: u.id, Dataset: behind, Message: fmt.Sprintf("views are not refreshed: %v", err)})
+		return
 	}
 	u.pinMu.Lock()
 	u.pins = pins
@@ -243,9 +249,6 @@ func (u *update) wave(ctx, stop context.Context, views []*task, mu *sync.Mutex) 
 		}
 		t.result.Reason = ""
 		u.runTask(ctx, stop, t, mu)
-		mu.Lock()
-		u.flowChanged(t, 0)
-		mu.Unlock()
 		failed[t.d] = t.result.State == event.Failed || t.result.State == event.Skipped
 	}
 }

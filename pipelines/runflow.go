@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -33,12 +32,6 @@ func newAppID() string {
 		panic("bug: pipelines: no random numbers: " + err.Error())
 	}
 	return fmt.Sprintf("pipelines-%x", b)
-}
-
-func recoverBug(err *error) {
-	if r := recover(); r != nil {
-		*err = bugError(r, debug.Stack())
-	}
 }
 
 // relations are the connectors of one plan of dataset d.

@@ -2,8 +2,6 @@ package pipelines
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"strconv"
 	"sync"
 	"time"
@@ -90,7 +88,6 @@ func (u *update) runGraph(ctx, stop context.Context) {
 	finish := func(t *task) {
 		mu.Lock()
 		defer mu.Unlock()
-		u.flowChanged(t, 0)
 		for _, n := range t.next {
 			if t.result.State == event.Failed || t.result.State == event.Skipped {
 				n.blocked = t.d.shown()
@@ -124,8 +121,26 @@ func (u *update) runGraph(ctx, stop context.Context) {
 	}
 }
 
-// runTask runs one flow with retries.
+// runTask runs one flow to its end and tells it. A panic of ours, be it of a
+// listener, fails the flow.
 func (u *update) runTask(ctx, stop context.Context, t *task, mu *sync.Mutex) {
+	guard := func(f func()) {
+		if err := exec.Guard(func() error { f(); return nil }); err != nil {
+			mu.Lock()
+			defer mu.Unlock()
+			t.result.State, t.result.Err = event.Failed, err
+		}
+	}
+	guard(func() { u.attempts(ctx, stop, t, mu) })
+	guard(func() {
+		mu.Lock()
+		defer mu.Unlock()
+		u.flowChanged(t, 0)
+	})
+}
+
+// attempts runs one flow with retries.
+func (u *update) attempts(ctx, stop context.Context, t *task, mu *sync.Mutex) {
 	set := func(s event.State, attempt int) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -201,19 +216,13 @@ func (u *update) flowChanged(t *task, attempt int) {
 
 // runFlow runs one attempt; a bug in the engine ends the flow, not the
 // program.
-func (u *update) runFlow(ctx, stop context.Context, t *task, mu *sync.Mutex) (err error) {
-	defer recoverBug(&err)
-	if t.d.kind == graph.MaterializedView {
-		return u.runView(ctx, t, mu)
-	}
-	return u.runStream(ctx, stop, t, mu)
-}
-
-// errBug marks failures that are our own fault.
-var errBug = errors.New("internal error")
-
-func bugError(r any, stack []byte) error {
-	return fmt.Errorf("%w: %v\n%s", errBug, r, stack)
+func (u *update) runFlow(ctx, stop context.Context, t *task, mu *sync.Mutex) error {
+	return exec.Guard(func() error {
+		if t.d.kind == graph.MaterializedView {
+			return u.runView(ctx, t, mu)
+		}
+		return u.runStream(ctx, stop, t, mu)
+	})
 }
 
 // flowsAtOnce is how many flows may run at once: the document's key, else

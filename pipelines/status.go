@@ -11,6 +11,7 @@ import (
 
 	"pipelines/pipelines/event"
 	"pipelines/runtime/connector"
+	exec "pipelines/runtime/flow"
 	"pipelines/spec"
 	"pipelines/spec/diag"
 	"pipelines/spec/option"
@@ -141,6 +142,9 @@ func classOf(err error) (class, sqlState string) {
 	}
 	if _, ok := errors.AsType[*connector.PathError](err); ok {
 		return "PATH_NOT_FOUND", diag.Code("PATH_NOT_FOUND").SQLState()
+	}
+	if _, ok := errors.AsType[*exec.Bug](err); ok {
+		return "INTERNAL_ERROR", diag.Code("INTERNAL_ERROR").SQLState()
 	}
 	return "", ""
 }

@@ -257,9 +257,7 @@ func (t *Table) CheckpointDue() bool {
 
 // Checkpoint writes a log checkpoint of the newest known version.
 func (t *Table) Checkpoint(ctx context.Context) error {
-	t.mu.Lock()
-	c := t.state.Checkpoint(t.opts.Now())
-	t.mu.Unlock()
+	c := t.checkpoint()
 	if err := t.log.WriteCheckpoint(ctx, c); err != nil {
 		return fmt.Errorf("table %s: %w", t.opts.Folder, err)
 	}
@@ -267,6 +265,12 @@ func (t *Table) Checkpoint(ctx context.Context) error {
 	defer t.mu.Unlock()
 	t.state.Checkpointed(c.Version)
 	return nil
+}
+
+func (t *Table) checkpoint() *commitlog.Checkpoint {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.state.Checkpoint(t.opts.Now())
 }
 
 // checkpointAfterCommit writes a checkpoint if one is due. That it fails does

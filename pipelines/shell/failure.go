@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"pipelines/runtime/flow"
 	"pipelines/spec/diag"
 	"pipelines/sqlplan"
 )
@@ -101,6 +102,9 @@ func failure(err error, text *diag.Text) *Failure {
 			f.Place, f.file = e.Span, text.File()
 		}
 		return f
+	}
+	if b, ok := errors.AsType[*flow.Bug](err); ok {
+		return internal(b.Value, b.Stack)
 	}
 	if errors.Is(err, context.Canceled) {
 		return &Failure{Class: "OPERATION_CANCELED", SQLState: "HY008", Message: "Operation has been canceled.", err: err}

@@ -3,6 +3,7 @@ package shell
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"pipelines/pipelines"
+	"pipelines/runtime/flow"
 	"pipelines/spec/diag"
 	"pipelines/tables/column"
 	"pipelines/tables/schema"
@@ -103,6 +105,10 @@ func TestPruned(t *testing.T) {
 func TestInternal(t *testing.T) {
 	f := internal("bug: x", []byte("stack"))
 	if f.Class != "INTERNAL_ERROR" || !strings.Contains(f.Message, "bug: x") {
+		t.Errorf("%+v", f)
+	}
+	lane := flow.Guard(func() error { panic("bug: x") })
+	if f = failure(fmt.Errorf("read t: %w", lane), nil); f.Class != "INTERNAL_ERROR" || !strings.HasPrefix(f.Message, "bug: x\n") {
 		t.Errorf("%+v", f)
 	}
 }

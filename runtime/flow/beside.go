@@ -171,7 +171,6 @@ func (e *Execution) runEpoch(ctx context.Context, in checkpoint.Intent) error {
 // much to commit, to the end of its step.
 func (e *Execution) runNext(ctx context.Context, in checkpoint.Intent, ledgers map[string][]checkpoint.Entry) error {
 	before := e.closing
-	e.closing = nil
 	if before == nil {
 		if err := e.o.DB.WriteIntent(in, ledgers); err != nil {
 			return err
@@ -186,18 +185,21 @@ func (e *Execution) runNext(ctx context.Context, in checkpoint.Intent, ledgers m
 		r.err = e.begin(ctx, r)
 		close(r.ready)
 	} else {
-		r.opening.Go(func() (err error) {
+		r.opening.Go(func() error {
 			defer close(r.ready)
-			if r.err = before.Wait(); r.err != nil {
-				return r.err
-			}
-			if r.err = e.o.DB.WriteIntent(in, ledgers); r.err != nil {
-				return r.err
-			}
-			r.err = e.begin(ctx, r)
+			r.err = Guard(func() error {
+				if err := before.Wait(); err != nil {
+					return err
+				}
+				if err := e.o.DB.WriteIntent(in, ledgers); err != nil {
+					return err
+				}
+				return e.begin(ctx, r)
+			})
 			return r.err
 		})
 	}
+	e.closing = nil // step waits for who opens, who waits for it
 	if err := e.step(ctx, r); err != nil {
 		return err
 	}
@@ -215,7 +217,7 @@ func (e *Execution) runNext(ctx context.Context, in checkpoint.Intent, ledgers m
 	c := &closing{failed: make(chan struct{})}
 	c.Go(func() error {
 		defer e.waiting.Release()
-		err := e.finish(ctx, r)
+		err := Guard(func() error { return e.finish(ctx, r) })
 		if err != nil {
 			close(c.failed)
 		}
@@ -277,8 +279,8 @@ func (e *Execution) step(ctx context.Context, r *running) error {
 		}
 	default:
 	}
-	err := e.fill(ctx, r)
-	oerr := r.opened()
+	err := Guard(func() error { return e.fill(ctx, r) })
+	oerr := Guard(r.opened) // whatever came before: who opens the sink's epoch has to end
 	if r.err != nil {
 		return r.err
 	}
@@ -286,7 +288,7 @@ func (e *Execution) step(ctx context.Context, r *running) error {
 		err = oerr
 	}
 	if err == nil {
-		err = e.collect()
+		err = Guard(e.collect)
 	}
 	if err != nil {
 		return errors.Join(err, r.ep.Abort())
@@ -305,7 +307,7 @@ func (e *Execution) step(ctx context.Context, r *running) error {
 
 // finish makes an epoch durable and commits it.
 func (e *Execution) finish(ctx context.Context, r *running) error {
-	if err := e.prepare(ctx, r); err != nil {
+	if err := Guard(func() error { return e.prepare(ctx, r) }); err != nil {
 		return errors.Join(err, r.ep.Abort())
 	}
 	if err := e.state.prepared(r.prep.State); err != nil {

@@ -122,15 +122,15 @@ func Replace(ctx context.Context, o BoundedOptions, sink connector.Sink, info co
 	if err := call(o.At, ViewBegin); err != nil {
 		return BoundedResult{}, errors.Join(err, ep.Abort())
 	}
-	res, err := RunBounded(ctx, o)
-	if err != nil {
+	var res BoundedResult
+	if err := Guard(func() (err error) { res, err = RunBounded(ctx, o); return err }); err != nil {
 		return res, errors.Join(err, ep.Abort())
 	}
 	if err := call(o.At, ViewRead); err != nil {
 		return res, errors.Join(err, ep.Abort())
 	}
-	token, err := ep.Prepare(ctx)
-	if err != nil {
+	var token []byte
+	if err := Guard(func() (err error) { token, err = ep.Prepare(ctx); return err }); err != nil {
 		return res, errors.Join(fmt.Errorf("stage: %w", err), ep.Abort())
 	}
 	if err := call(o.At, ViewStaged); err != nil {

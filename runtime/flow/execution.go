@@ -152,14 +152,19 @@ func New(o Options) (*Execution, error) {
 	return e, nil
 }
 
-// Close gives back what the plan holds.
-func (e *Execution) Close() { e.plan.Close() }
+// Close gives back what the plan holds, and what a run has left reserved.
+func (e *Execution) Close() {
+	e.plan.Close()
+	e.waiting.Release()
+	e.holding.memory.Release()
+}
 
 // Run recovers, then runs epochs until the trigger is satisfied or ctx ends.
 // Cancelling ctx stops after the running epoch's current step with ctx's error.
+// A panic comes back as a *Bug, when all that runs beside has ended.
 func (e *Execution) Run(ctx, stop context.Context) (Summary, error) {
-	err := e.run(ctx, stop)
-	return e.sum, errors.Join(err, e.state.end(e.o.DB, err != nil))
+	err := Guard(func() error { return e.run(ctx, stop) })
+	return e.sum, errors.Join(err, Guard(func() error { return e.state.end(e.o.DB, err != nil) }))
 }
 
 func (e *Execution) run(ctx, stop context.Context) error {
@@ -176,7 +181,7 @@ func (e *Execution) run(ctx, stop context.Context) error {
 			return fmt.Errorf("list source %s: %w", id, err)
 		}
 	}
-	err := e.epochs(ctx, stop)
+	err := Guard(func() error { return e.epochs(ctx, stop) })
 	if err = errors.Join(err, e.settle()); err != nil {
 		return err
 	}

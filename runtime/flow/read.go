@@ -113,7 +113,7 @@ func (e *Execution) runJobs(ctx context.Context, jobs []job, counts *readCounts)
 	lanes := deal(jobs, e.o.Lanes)
 	g, gctx := errgroup.WithContext(ctx)
 	for lane, js := range lanes {
-		g.Go(func() error { return e.runLane(gctx, lane, js, counts) })
+		g.Go(func() error { return Guard(func() error { return e.runLane(gctx, lane, js, counts) }) })
 	}
 	return g.Wait()
 }
@@ -122,7 +122,7 @@ func (e *Execution) runJobs(ctx context.Context, jobs []job, counts *readCounts)
 func parallel(n int, f func(i int) error) error {
 	var g errgroup.Group
 	for i := range n {
-		g.Go(func() error { return f(i) })
+		g.Go(func() error { return Guard(func() error { return f(i) }) })
 	}
 	return g.Wait()
 }

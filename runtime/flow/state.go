@@ -171,11 +171,14 @@ func (s *stateFiles) prepared(chain []state.Ref) error {
 	s.job = job
 	go func() {
 		defer close(job.done)
-		job.chain, job.err = s.store.Compact(chain, from, func() error {
-			if job.stop.Load() {
-				return errStopped
-			}
-			return nil
+		job.err = Guard(func() (err error) {
+			job.chain, err = s.store.Compact(chain, from, func() error {
+				if job.stop.Load() {
+					return errStopped
+				}
+				return nil
+			})
+			return err
 		})
 	}()
 	return nil

@@ -311,14 +311,7 @@ func (x *exchange) partOf(group uint8) int { return int(group) * len(x.shares) /
 
 // hand gives rows to a part and pushes what it gives out.
 func (in *inlet) hand(l *inletLane, part int) error {
-	o := in.x.outlets[part]
-	o.mu.Lock()
-	o.lane, o.direct = l.lane, false
-	err := in.to[part].take(&l.dealt)
-	l.held = append(l.held, o.held...)
-	o.held = o.held[:0]
-	o.mu.Unlock()
-	if err != nil {
+	if err := in.take(l, part); err != nil {
 		for _, h := range l.held {
 			h.Release()
 		}
@@ -326,6 +319,19 @@ func (in *inlet) hand(l *inletLane, part int) error {
 		return err
 	}
 	return pushHeld(in.x.out, l.lane, &l.held)
+}
+
+// take hands rows to a part and takes over what it holds back. Other lanes wait
+// for the lock: also a panic gives it back.
+func (in *inlet) take(l *inletLane, part int) error {
+	o := in.x.outlets[part]
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.lane, o.direct = l.lane, false
+	err := in.to[part].take(&l.dealt)
+	l.held = append(l.held, o.held...)
+	o.held = o.held[:0]
+	return err
 }
 
 func (in *inlet) end() error {
