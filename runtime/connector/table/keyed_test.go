@@ -28,6 +28,7 @@ import (
 type change struct {
 	key, seq, op int
 	a, b         any // INT, STRING
+	minus        bool
 }
 
 func (c change) String() string {
@@ -40,10 +41,11 @@ type keyedCase struct {
 	tracked                                []int
 	truncates                              bool
 	floats                                 bool // a is a DOUBLE
+	floatKeys                              bool // k is a DOUBLE
 }
 
 func (c keyedCase) String() string {
-	return fmt.Sprintf("history=%t keepOld=%t structs=%t partitioned=%t tracked=%v truncates=%t floats=%t", c.history, c.keepOld, c.structs, c.partitioned, c.tracked, c.truncates, c.floats)
+	return fmt.Sprintf("history=%t keepOld=%t structs=%t partitioned=%t tracked=%v truncates=%t floats=%t floatKeys=%t", c.history, c.keepOld, c.structs, c.partitioned, c.tracked, c.truncates, c.floats, c.floatKeys)
 }
 
 func (c keyedCase) typeOfA() schema.Type {
@@ -51,6 +53,24 @@ func (c keyedCase) typeOfA() schema.Type {
 		return schema.Of(schema.Float64)
 	}
 	return schema.Of(schema.Int32)
+}
+
+func (c keyedCase) typeOfKey() schema.Type {
+	if c.floatKeys {
+		return schema.Of(schema.Float64)
+	}
+	return schema.Of(schema.Int32)
+}
+
+// keyValue is a key as the source has it: -0.0 and 0.0 are one.
+func (c keyedCase) keyValue(x change) any {
+	switch {
+	case !c.floatKeys:
+		return int32(x.key)
+	case x.minus && x.key == 0:
+		return math.Copysign(0, -1)
+	}
+	return float64(x.key)
 }
 
 func (c keyedCase) sequence() schema.Type {
@@ -83,7 +103,7 @@ type bench struct {
 
 func (b *bench) fields() []schema.Field {
 	out := []schema.Field{
-		{Name: "k", Type: schema.Of(schema.Int32), Nullable: true},
+		{Name: "k", Type: b.c.typeOfKey(), Nullable: true},
 		{Name: "a", Type: b.c.typeOfA(), Nullable: true},
 		{Name: "b", Type: schema.Of(schema.String), Nullable: true},
 	}
@@ -142,7 +162,7 @@ func (b *bench) restart() {
 
 func (b *bench) batch(cs []change) *column.Batch {
 	out := b.pool.Batch()
-	types := []schema.Type{schema.Of(schema.Int32), b.c.typeOfA(), schema.Of(schema.String), b.c.sequence(), schema.Of(schema.Int8)}
+	types := []schema.Type{b.c.typeOfKey(), b.c.typeOfA(), schema.Of(schema.String), b.c.sequence(), schema.Of(schema.Int8)}
 	for _, t := range types {
 		out.Cols = append(out.Cols, b.pool.Vector(t))
 	}
@@ -151,7 +171,7 @@ func (b *bench) batch(cs []change) *column.Batch {
 		if c.op != table.OpUpsert {
 			op = int8(c.op)
 		}
-		for i, v := range []any{int32(c.key), c.a, c.b, b.c.seqValue(c.seq), op} {
+		for i, v := range []any{b.c.keyValue(c), c.a, c.b, b.c.seqValue(c.seq), op} {
 			column.AppendValue(out.Cols[i], v)
 		}
 	}
@@ -391,7 +411,7 @@ func (b *bench) model(all []change) []string {
 			}
 			delete(open, c.key)
 			continue
-		case b.c.history && b.beaten(c, cs[n+1:]):
+		case b.c.history && beaten(c, cs[n+1:]):
 			continue
 		}
 		r := open[c.key]
@@ -419,11 +439,9 @@ func (b *bench) model(all []change) []string {
 }
 
 // beaten reports whether another change of the key and sequence counts alone:
-// a delete, or the greatest row unless NULL keeps the value before.
-func (b *bench) beaten(c change, later []change) bool {
-	return slices.ContainsFunc(later, func(d change) bool {
-		return d.key == c.key && d.seq == c.seq && (d.op == table.OpDelete || !b.c.keepOld)
-	})
+// a delete, or the greatest row.
+func beaten(c change, later []change) bool {
+	return slices.ContainsFunc(later, func(d change) bool { return d.key == c.key && d.seq == c.seq })
 }
 
 func (b *bench) sameTracked(x, y *modelRow) bool {
@@ -446,11 +464,12 @@ func randomCase(rng *rand.Rand) keyedCase {
 	c.tracked = [][]int{{0, 1, 2}, {1}, {}}[rng.IntN(3)]
 	c.truncates = !c.history && rng.IntN(2) == 0
 	c.floats = rng.IntN(2) == 0
+	c.floatKeys = rng.IntN(3) == 0
 	return c
 }
 
 func randomChange(rng *rand.Rand, c keyedCase) change {
-	x := change{key: rng.IntN(3), seq: rng.IntN(8)}
+	x := change{key: rng.IntN(3), seq: rng.IntN(8), minus: rng.IntN(2) == 0}
 	switch n := rng.IntN(20); {
 	case n < 5:
 		x.op = table.OpDelete

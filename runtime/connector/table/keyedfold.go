@@ -172,7 +172,7 @@ func (f *folder) keep(i int32) {
 	switch {
 	case !f.o.History && (f.o.KeepOld == nil || r.op[i] == OpDelete):
 		f.kept = f.kept[:0]
-	case f.o.History && (f.o.KeepOld == nil || r.op[i] == OpDelete):
+	case f.o.History: // of one sequence the last one counts alone
 		for n := len(f.kept); n > 0 && column.Compare(r.seq, int(f.kept[n-1]), r.seq, int(i)) == 0; n-- {
 			f.kept = f.kept[:n-1]
 		}

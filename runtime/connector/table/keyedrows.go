@@ -86,7 +86,9 @@ func (r *keyedRows) add(b *column.Batch) error {
 	for c, v := range r.cols {
 		n := v.Len
 		column.AppendRows(v, b.Cols[c], r.taken)
-		column.Canonical(v, n, false)
+		// The state holds keys without the sign of a zero: whatever the epochs,
+		// no row of a key has one.
+		column.Canonical(v, n, r.seq != nil && r.sink.isKey(c))
 	}
 	if r.seq != nil {
 		n := r.seq.Len
