@@ -1,7 +1,6 @@
 package pipelines
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -24,8 +23,9 @@ type keyedFlow struct {
 	keys    []int // places in the plan's schema
 	changes *sqlplan.ChangesPlan
 	history bool
-	// tracked says which columns open a new version, as it was written.
-	tracked string
+	// tracked says which columns open a new version, keepOld in which NULL keeps
+	// the value before, as it was written.
+	tracked, keepOld string
 	// retention is how long deletes keep older changes out; 0 is for ever.
 	retention time.Duration
 }
@@ -77,7 +77,7 @@ func (a *analyzer) changeFlow(d *dataset, f *flow) {
 		}
 	}
 	f.session = o.Session
-	k := &keyedFlow{keys: plan.Keys, changes: plan, history: f.cdc.SCDType.Value == 2, tracked: trackedText(f), retention: a.retention(d)}
+	k := &keyedFlow{keys: plan.Keys, changes: plan, history: f.cdc.SCDType.Value == 2, tracked: trackedText(f), keepOld: keepOldText(f), retention: a.retention(d)}
 	out := *plan.Plan
 	if k.history {
 		at := schema.Field{Type: plan.Sequence, Nullable: true}
@@ -160,21 +160,36 @@ func columnWords(in []spec.String) []sqlplan.ColumnWord {
 
 // trackedText is the choice of tracked columns as it was written.
 func trackedText(f *flow) string {
-	list := func(ws []spec.String) string {
+	if f.cdc.SCDType.Value != 2 {
+		return ""
+	}
+	return choiceText(f.cdc.HasTrackHistory, columnWords(f.cdc.TrackHistory), columnWords(f.cdc.TrackHistoryExcept))
+}
+
+// keepOldText is the choice of columns in which NULL keeps the value before, ""
+// if it does so in none.
+func keepOldText(f *flow) string {
+	c := changesOf(f)
+	if !c.KeepOld {
+		return ""
+	}
+	return choiceText(len(c.KeepColumns) > 0, c.KeepColumns, c.KeepExcept)
+}
+
+func choiceText(listed bool, list, except []sqlplan.ColumnWord) string {
+	text := func(ws []sqlplan.ColumnWord) string {
 		var out []string
 		for _, w := range ws {
-			out = append(out, strings.ToLower(w.Value))
+			out = append(out, strings.ToLower(w.Name))
 		}
 		slices.Sort(out)
-		return strings.Join(out, ", ")
+		return "(" + strings.Join(out, ", ") + ")"
 	}
-	switch c := f.cdc; {
-	case c.SCDType.Value != 2:
-		return ""
-	case c.HasTrackHistory:
-		return "only (" + list(c.TrackHistory) + ")"
-	case len(c.TrackHistoryExcept) > 0:
-		return "all except (" + list(c.TrackHistoryExcept) + ")"
+	switch {
+	case listed:
+		return "only " + text(list)
+	case len(except) > 0:
+		return "all except " + text(except)
 	}
 	return "all"
 }
@@ -278,72 +293,6 @@ func onePerKey(n logical.Node, keys []int) bool {
 	}
 }
 
-// keyedRecord is what the catalog remembers of a table kept by key: a change of
-// it would mix old rows and new meaning.
-type keyedRecord struct {
-	Flow     string   `json:"flow"`
-	SCD      int      `json:"scd,omitempty"` // 0: kept by upsert
-	Keys     []string `json:"keys"`          // "name TYPE"
-	Sequence string   `json:"sequence,omitempty"`
-	Tracked  string   `json:"tracked,omitempty"`
-	KeepOld  bool     `json:"ignoreNullUpdates,omitempty"`
-	Zone     string   `json:"zone,omitempty"` // of keys or sequence computed in it
-}
-
-// keyedKey is where the record stands in a catalog record's Extra.
-const keyedKey = "keyed"
-
-// keyedOf describes a flow, nil unless it keeps its target by key.
-func keyedOf(f *flow) *keyedRecord {
-	k := f.keyed
-	if k == nil {
-		return nil
-	}
-	r := &keyedRecord{}
-	for _, i := range k.keys {
-		x := f.plan.Schema.Fields[i]
-		r.Keys = append(r.Keys, strings.ToLower(x.Name)+" "+asNullable(x.Type).SQL())
-	}
-	if k.changes == nil {
-		return r
-	}
-	r.Flow, r.SCD, r.Sequence, r.Tracked, r.KeepOld = f.name, 1, asNullable(k.changes.Sequence).SQL(), k.tracked, k.changes.KeepOld != nil
-	r.Zone = k.changes.Zone
-	if k.history {
-		r.SCD = 2
-	}
-	return r
-}
-
-func (r *keyedRecord) text() string {
-	if r == nil {
-		return ""
-	}
-	out, err := json.Marshal(r)
-	if err != nil {
-		panic("bug: pipelines: " + err.Error())
-	}
-	return string(out)
-}
-
-// meaning is the text that state is known by; the zone is told apart earlier,
-// by keyedDrift.
-func (r *keyedRecord) meaning() string {
-	k := *r
-	k.Zone = ""
-	return k.text()
-}
-
-// keyedText describes how a table is kept, "" if rows are only appended.
-func keyedText(d *dataset) string {
-	for _, f := range d.flows {
-		if r := keyedOf(f); r != nil {
-			return r.text()
-		}
-	}
-	return ""
-}
-
 // keyedDetails says how a table is kept by key, and what bounds its state.
 func keyedDetails(d *dataset) []string {
 	for _, f := range d.flows {
@@ -371,71 +320,4 @@ func keyedDetails(d *dataset) []string {
 		}
 	}
 	return nil
-}
-
-// keyedDrift compares how a table is kept with how it was made. Known is false
-// for a table that was never made.
-func keyedDrift(t *target) diag.List {
-	d, now := t.d, keyedText(t.d)
-	was := t.record.Extra[keyedKey]
-	if was == now || !t.known || t.record.Flows == nil {
-		return nil
-	}
-	var a, b keyedRecord
-	if was != "" && json.Unmarshal([]byte(was), &a) != nil {
-		was = ""
-	}
-	if now != "" && json.Unmarshal([]byte(now), &b) != nil {
-		panic("bug: pipelines: keyed record")
-	}
-	fail := func(code diag.Code, format string, args ...any) diag.List {
-		x := diag.AtSpan(d.file, d.place, code, d.shown()+": "+fmt.Sprintf(format, args...))
-		return diag.List{x.WithHint("run with --full-refresh " + d.shown() + ", or undo the change")}
-	}
-	const class diag.Code = "AUTOCDC_INVALID_STATE"
-	switch {
-	case was == "" || now == "":
-		if b.SCD == 0 && was == "" { // appended rows are rows like others
-			return nil
-		}
-		return fail(class, "the table was kept %s and would now be kept %s", a.how(was), b.how(now))
-	case a.SCD != b.SCD:
-		return fail(class+".SCD_TYPE_DRIFT", "the table was kept %s and would now be kept %s", a.how(was), b.how(now))
-	case !slices.Equal(a.Keys, b.Keys):
-		return fail(class+".KEY_SCHEMA_DRIFT", "the keys were (%s) and are now (%s)", strings.Join(a.Keys, ", "), strings.Join(b.Keys, ", "))
-	case a.Sequence != b.Sequence:
-		return fail(class+".SEQUENCING_TYPE_DRIFT", "the sequence was of type %s and is now %s", a.Sequence, b.Sequence)
-	case a.Tracked != b.Tracked:
-		return fail(class+".TRACK_HISTORY_DRIFT", "history was tracked for %s columns and is now for %s", a.Tracked, b.Tracked)
-	case a.Zone != b.Zone && a.Zone != "" && b.Zone != "":
-		return fail(class, "its keys or its sequence were computed in the time zone %s, which is now %s: spark.sql.session.timeZone", a.Zone, b.Zone)
-	case a.Zone != b.Zone && a.Flow == b.Flow && a.KeepOld == b.KeepOld:
-		return nil // noted by a version that did not note zones, or not computed in one any more
-	case a.Flow != b.Flow:
-		return fail(class, "its changes were applied by flow %s and are now by %s, which knows none of them", a.Flow, b.Flow)
-	}
-	return fail(class, "IGNORE NULL UPDATES was changed")
-}
-
-// noteKeyed notes in the record how the table is kept; it reports a change.
-func noteKeyed(t *target) bool {
-	now := keyedText(t.d)
-	if t.record.Extra[keyedKey] == now {
-		return false
-	}
-	t.record.Extra[keyedKey] = now
-	if now == "" {
-		delete(t.record.Extra, keyedKey)
-	}
-	return true
-}
-
-func (r keyedRecord) how(text string) string {
-	switch {
-	case text == "":
-		return "by appending"
-	case r.SCD == 0:
-		return "by upsert"
-	}
-	return fmt.Sprintf("by AUTO CDC of SCD type %d", r.SCD)
 }

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -414,6 +415,96 @@ func TestKeyedDrift(t *testing.T) {
 	good(t, dir, RunOptions{FullRefresh: []string{"out"}})
 	if got := rowsOf(t, dir, "out"); len(got) != 2 {
 		t.Errorf("%v", got)
+	}
+}
+
+// runFindings runs a project and returns the classes of what stops it, joined.
+func runFindings(t *testing.T, dir string) string {
+	t.Helper()
+	ctx := context.Background()
+	p, list, err := Load(ctx, LoadOptions{Path: dir})
+	if err != nil || list.HasErrors() {
+		t.Fatal(err, list.Render())
+	}
+	_, list, err = p.Run(ctx, ctx, RunOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, d := range list {
+		out = append(out, string(d.Code)+": "+d.Message)
+	}
+	return strings.Join(out, "; ")
+}
+
+// Another expression as sequence, also in a view, orders the changes anew, and
+// other columns of IGNORE NULL UPDATES need values that the state dropped.
+// Records of versions that noted neither are taken on, once.
+func TestKeyedMeaning(t *testing.T) {
+	text := "name: d\nstorage: ./state\nlibraries: [{glob: {include: t.sql}}]\nsources:\n  - {name: changes, format: json, path: data, schema: \"id INT, v STRING, w STRING, seq BIGINT, other BIGINT\"}\n"
+	sql := func(view, nulls, seq string) string {
+		return "CREATE TEMPORARY VIEW c AS SELECT id, v, w, " + view + " AS seq, other FROM STREAM(changes);\nCREATE OR REFRESH STREAMING TABLE out;\n" +
+			"CREATE FLOW f AS AUTO CDC INTO out FROM STREAM(c) KEYS (id) IGNORE NULL UPDATES" + nulls + " SEQUENCE BY " + seq + " COLUMNS id, v, w;\n"
+	}
+	dir := project(t, map[string]string{"pipeline.yml": text, "t.sql": sql("seq", " ON (w, v)", "seq")})
+	write(t, dir, "data/1.json", `{"id":1,"v":"a","w":"x","seq":1,"other":7}`)
+	good(t, dir, RunOptions{})
+	record := filepath.Join(dir, "state/catalog/main/default/out.json")
+	noted, err := os.ReadFile(record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := regexp.MustCompile(`,\\"(order|ignoreNullColumns)\\":\\"[^"]*\\"`).ReplaceAllString(string(noted), "")
+	if !strings.Contains(string(noted), "ignoreNullColumns") || strings.Contains(old, "ignoreNullColumns") || strings.Contains(old, "order") {
+		t.Fatal(string(noted), old)
+	}
+	for _, c := range []struct{ sql, want string }{
+		{sql("seq", " ON (w, v)", "other"), "the sequence was seq and is now other"},
+		{sql("other", " ON (w, v)", "seq"), "the sequence was seq and is now other"},
+		{sql("seq", " ON (v)", "seq"), "ignored in only (v, w) columns and is now in only (v)"},
+		{sql("seq", "", "seq"), "ignored in only (v, w) columns and is now in all"},
+	} {
+		write(t, dir, "t.sql", c.sql)
+		if got := runFindings(t, dir); !strings.HasPrefix(got, "AUTOCDC_INVALID_STATE: ") || !strings.Contains(got, c.want) {
+			t.Errorf("%s\n%s", c.sql, got)
+		}
+		if err := os.WriteFile(record, []byte(old), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		good(t, dir, RunOptions{})
+		if err := os.WriteFile(record, noted, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(t, dir, "t.sql", sql("SEQ", " on (v, w)", "Seq"))
+	write(t, dir, "data/2.json", `{"id":1,"w":"y","seq":2}`)
+	good(t, dir, RunOptions{})
+	wantRows(t, dir, "out", "1|a|y")
+}
+
+// The order in which keys are listed means nothing; other keys of an upsert are
+// refused, without a word of AUTO CDC.
+func TestKeyOrder(t *testing.T) {
+	text := "name: d\nstorage: ./state\nsources:\n  - {name: s, format: json, path: data, schema: \"a INT, b STRING, v INT, seq INT\"}\nstreaming_tables:\n" +
+		"  - {name: changed, auto_cdc: {source: s, keys: [%[1]s], sequence_by: seq}}\n  - {name: upserted, output_mode: update, keys: [%[1]s], sql: \"SELECT a, b, v FROM STREAM(s)\"}\n"
+	dir := project(t, map[string]string{"pipeline.yml": fmt.Sprintf(text, "a, b")})
+	write(t, dir, "data/1.json", `{"a":1,"b":"x","v":1,"seq":5}`)
+	good(t, dir, RunOptions{})
+	for i, keys := range []string{"b, a", "B, A", "a, b"} {
+		write(t, dir, "pipeline.yml", fmt.Sprintf(text, keys))
+		write(t, dir, fmt.Sprintf("data/%d.json", 2+i), fmt.Sprintf("{\"a\":1,\"b\":\"x\",\"v\":%d,\"seq\":%d}", 2+i, 3-i))
+		good(t, dir, RunOptions{})
+		wantRows(t, dir, "changed", "1|x|1|5")
+		wantRows(t, dir, "upserted", fmt.Sprintf("1|x|%d", 2+i))
+	}
+	write(t, dir, "pipeline.yml", fmt.Sprintf(text, "a"))
+	if got := runFindings(t, dir); !strings.Contains(got, "AUTOCDC_INVALID_STATE.KEY_SCHEMA_DRIFT: changed: the keys were (a INT, b STRING) and are now (a INT)") ||
+		!strings.Contains(got, "KEYS_CHANGED: upserted: the keys were (a INT, b STRING) and are now (a INT)") {
+		t.Error(got)
+	}
+	write(t, dir, "pipeline.yml", strings.Replace(fmt.Sprintf(text, "a, b"), "output_mode: update, keys: [a, b], ", "", 1))
+	if got, want := runFindings(t, dir), "KEYS_CHANGED: upserted: the table was kept by upsert and would now be kept by appending"; got != want {
+		t.Error(got)
 	}
 }
 

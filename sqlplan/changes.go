@@ -76,6 +76,8 @@ type Changes struct {
 type ChangesPlan struct {
 	*Plan
 	Sequence schema.Type
+	// Order is what the sequence is computed from, in a normal form.
+	Order string
 	// Keys and Tracked are places in Schema, KeepOld is by column or nil.
 	Keys, Tracked []int
 	KeepOld       []bool
@@ -114,6 +116,7 @@ func CompileChanges(c Changes, cat Catalog, opts Options) (*ChangesPlan, diag.Li
 		p.Exprs = append(p.Exprs, logical.Alias{Expr: a.Ref(), Attr: a})
 	}
 	plan.Sequence, plan.Zone = k.seq.Type, k.zone(p, cols, plan.Keys)
+	plan.Order = streaming.Origin(p, k.seq)
 	plan.Plan, diags = k.finish(p, b, text)
 	return plan, append(k.diags, diags...)
 }

@@ -21,6 +21,7 @@ var codes = [...]CodeInfo{
 	{"INVALID_OPTION", "42616", "The value of an option is not allowed."},
 	{"INVALID_VALUE", "", "A value is outside of what its key allows."},
 	{"INVALID_YAML", "", "The file is no valid YAML."},
+	{"KEYS_CHANGED", "", "A table was kept by other keys, or none."},
 	{"LIBRARY_NOT_FOUND", "", "A pattern of `libraries` finds no file."},
 	{"MISSING_KEY", "", "A required key is absent."},
 	{"MISSING_OPTION", "42616", "A required option is absent."},

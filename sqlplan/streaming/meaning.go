@@ -15,6 +15,8 @@ type definitions struct {
 	of map[logical.ColumnID]string
 	// zone is put behind what depends on the session time zone.
 	zone string
+	// bare leaves the names of relations out.
+	bare bool
 }
 
 // describe adds the columns that n and everything below it makes.
@@ -25,7 +27,10 @@ func (d definitions) describe(n logical.Node) {
 	switch n := n.(type) {
 	case *logical.Scan:
 		for _, c := range n.Columns {
-			d.of[c.ID] = n.Relation.ID + "." + strings.ToLower(c.Name)
+			d.of[c.ID] = strings.ToLower(c.Name)
+			if !d.bare {
+				d.of[c.ID] = n.Relation.ID + "." + d.of[c.ID]
+			}
 		}
 	case *logical.Project:
 		made := make([]string, len(n.Exprs))
@@ -104,7 +109,7 @@ func (d definitions) aggregate(a logical.AggCall) string {
 // stored is what the keys and values that an operator keeps are made of, with
 // their types.
 func stored(zone string, inputs []logical.Node, exprs ...logical.Expr) string {
-	d := definitions{map[logical.ColumnID]string{}, zone}
+	d := definitions{of: map[logical.ColumnID]string{}, zone: zone}
 	for _, n := range inputs {
 		d.describe(n)
 	}
@@ -117,12 +122,21 @@ func stored(zone string, inputs []logical.Node, exprs ...logical.Expr) string {
 	return " over " + strings.Join(out, ",")
 }
 
+// Origin is what a column of a node is computed from, down to the columns of
+// relations by their names alone: equal for queries that differ in spelling, and
+// whatever a relation is called.
+func Origin(n logical.Node, a logical.Attr) string {
+	d := definitions{of: map[logical.ColumnID]string{}, bare: true}
+	d.describe(n)
+	return d.column(a)
+}
+
 // renamed lists the columns of an operator's inputs that are not simply
 // columns of a relation under their own name. An operator that keeps whole
 // rows adds it to its meaning; which of the columns it keeps, and their types,
 // is the physical operator's to say.
 func renamed(zone string, inputs []logical.Node) string {
-	d := definitions{map[logical.ColumnID]string{}, zone}
+	d := definitions{of: map[logical.ColumnID]string{}, zone: zone}
 	var out []string
 	for _, n := range inputs {
 		d.describe(n)

@@ -23,7 +23,7 @@ func ZoneTag(loc *time.Location) string {
 // session time zone, by whatever they are computed from.
 func ZonedColumns(n logical.Node, columns ...logical.Attr) bool {
 	const mark = "@[zoned]"
-	d := definitions{map[logical.ColumnID]string{}, mark}
+	d := definitions{of: map[logical.ColumnID]string{}, zone: mark}
 	d.describe(n)
 	return slices.ContainsFunc(columns, func(a logical.Attr) bool { return strings.Contains(d.column(a), mark) })
 }
