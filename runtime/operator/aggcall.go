@@ -168,6 +168,10 @@ func newDistinctSet(args []logical.Expr) *distinctSet {
 }
 
 func (d *distinctSet) reset() {
+	if d.chain != nil {
+		*d.chain = chains{}
+		d.dirty, d.isMade = nil, nil
+	}
 	if d.over != nil {
 		d.over.reset()
 		return
@@ -237,7 +241,7 @@ func (o *orderedInput) add(vecs []*column.Vector, rows, groups []int32) {
 func (o *orderedInput) feed(a *aggCall) {
 	o.keyed.sort()
 	ids, groups := make([]int32, 0, column.BatchRows), make([]int32, 0, column.BatchRows)
-	all := identity(column.BatchRows, nil)
+	all := identity(column.BatchRows)
 	for rest := o.keyed.entries; len(rest) > 0; {
 		n := min(len(rest), column.BatchRows)
 		ids, groups = ids[:0], groups[:0]

@@ -242,7 +242,7 @@ func (a *aggregate) emitAll() error {
 	if a.panes != nil {
 		return a.panes.emit(math.MinInt64, math.MaxInt64)
 	}
-	return a.emit(identity(a.table.groups, nil))
+	return a.emit(identity(a.table.groups))
 }
 
 // emit pushes the rows of the groups, in order.

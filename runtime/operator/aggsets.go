@@ -89,8 +89,7 @@ func (s *aggState) freezeValues(groups []int32) error {
 // away forgets all values, which have left memory.
 func (d *distinctSet) away() {
 	*d.table = *newGroupTable(d.table.layout.types)
-	*d.chain = chains{}
-	d.dirty, d.isMade = nil, nil
+	d.reset()
 }
 
 // dropValues forgets the values that are away and due. One whose group was used

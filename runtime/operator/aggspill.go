@@ -147,7 +147,7 @@ func (a *aggCall) drain(s *spilledTable) error {
 	d, nargs := a.distinct, len(a.call.Args)
 	return d.over.eachPart(s, func(i int) error {
 		return s.sides[0].read(&s.sides[0].parts[i], func(b *column.Batch) error {
-			rows, used := rowsOf(b, nil), b.Cols[1:]
+			rows, used := rowsOf(b), b.Cols[1:]
 			if d.over.frozen() {
 				return d.over.split(d.over.now.sides[0], b.Cols[:1+nargs], b.Cols, rows)
 			}
@@ -195,7 +195,7 @@ func (a *aggregate) evict() error {
 			at += k
 		}
 	}
-	if err := a.evictSide(sideStates, identity(a.table.groups, nil), states); err != nil {
+	if err := a.evictSide(sideStates, identity(a.table.groups), states); err != nil {
 		return err
 	}
 	for i, x := range a.extra {
@@ -219,7 +219,7 @@ func (a *aggregate) evict() error {
 // after the keys of the next entries.
 func (a *aggregate) evictSide(side int, groups []int32, fill func(groups []int32, b *column.Batch)) error {
 	var kb keyBatch
-	all := identity(column.BatchRows/4, nil)
+	all := identity(column.BatchRows / 4)
 	for len(groups) > 0 {
 		n := min(len(groups), len(all))
 		b := newBatch(a.p.env.Pool, a.over.cols[side])
@@ -239,7 +239,7 @@ func (a *aggregate) evictSide(side int, groups []int32, fill func(groups []int32
 // held lists the group of each entry of the set and how to write the entries,
 // in order.
 func (d *distinctSet) held(nkeys int) ([]int32, func([]int32, *column.Batch)) {
-	entries := identity(d.table.groups, nil)
+	entries := identity(d.table.groups)
 	cols := make([]*column.Vector, len(d.table.layout.types))
 	for i, t := range d.table.layout.types {
 		cols[i] = column.New(t)
@@ -270,7 +270,7 @@ func (o *orderedInput) held(nkeys int) ([]int32, func([]int32, *column.Batch)) {
 func (a *aggregate) loadExtra(i int, b *column.Batch) error {
 	x := a.extra[i]
 	keys, args := b.Cols[:a.nkeys], b.Cols[a.nkeys:]
-	rows := rowsOf(b, nil)
+	rows := rowsOf(b)
 	if a.over.frozen() {
 		if err := a.over.split(a.over.now.sides[sideExtra+i], keys, b.Cols, rows); err != nil {
 			return err
@@ -320,7 +320,7 @@ func (a *aggregate) drain(s *spilledTable) error {
 			}
 		}
 		err := rows.read(&rows.parts[i], func(b *column.Batch) error {
-			return a.fold(b.Len, b.Cols, rowsOf(b, nil))
+			return a.fold(b.Len, b.Cols, rowsOf(b))
 		})
 		if err != nil {
 			return err
@@ -334,7 +334,7 @@ func (a *aggregate) drain(s *spilledTable) error {
 
 // load takes spilled groups.
 func (a *aggregate) load(b *column.Batch) error {
-	all := rowsOf(b, nil)
+	all := rowsOf(b)
 	if a.over.frozen() {
 		err := a.over.split(a.over.now.sides[sideStates], b.Cols[:a.nkeys], b.Cols, all)
 		if err == nil && len(a.over.known) > 0 {

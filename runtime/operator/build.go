@@ -39,7 +39,7 @@ func Build(root logical.Node, env Env) (*Plan, error) {
 		}
 		return true
 	})
-	out := &output{p: p, drop: bd.drop, sel: make([][]int32, env.Lanes)}
+	out := &output{p: p, drop: bd.drop}
 	_, m, err := bd.build(root, out, 0)
 	if err != nil {
 		p.Close()

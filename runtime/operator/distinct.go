@@ -13,7 +13,7 @@ type distinct struct {
 	p    *Plan
 	out  port
 	drop bool
-	sel  [][]int32
+	all  []rowNumbers
 
 	mu     sync.Mutex // guards below
 	over   *tableSpill
@@ -31,7 +31,7 @@ func (bd *builder) distinct(node logical.Node, out port) (port, watermarked, err
 		}
 		return bd.aggregate(a, out)
 	}
-	d := &distinct{p: bd.p, out: out, drop: bd.drop, sel: make([][]int32, bd.env.Lanes), table: newGroupTable(typesOf(n.Output()))}
+	d := &distinct{p: bd.p, out: out, drop: bd.drop, all: make([]rowNumbers, bd.env.Lanes), table: newGroupTable(typesOf(n.Output()))}
 	bd.add(d)
 	d.over = newTableSpill(bd.memory("distinct"), d.table, n.Output())
 	return d, nil, nil
@@ -55,12 +55,9 @@ func (d *distinct) end() error {
 }
 
 func (d *distinct) push(lane int, b *column.Batch) error {
-	rows, err := d.p.usable(b.Cols, b, &d.sel[lane], d.drop)
+	rows, err := d.p.goodRows(b.Cols, b, &d.all[lane], d.drop)
 	if err != nil {
 		return err
-	}
-	if rows == nil {
-		rows = rowsOf(b, nil)
 	}
 	keep, err := d.first(b, rows)
 	if err != nil || len(keep) == 0 {

@@ -134,7 +134,7 @@ type inletSpec struct {
 
 // inletLane is the scratch of one lane.
 type inletLane struct {
-	sel    []int32
+	all    rowNumbers
 	keys   []*column.Vector
 	kb     keyBatch
 	byPart [][]int32 // rows
@@ -230,15 +230,9 @@ func (in *inlet) push(lane int, b *column.Batch) error {
 	if in.time >= 0 {
 		used = append(used[:len(used):len(used)], b.Cols[in.time])
 	}
-	rows, err := in.x.p.usable(used, b, &l.sel, in.x.drop)
+	rows, err := in.x.p.goodRows(used, b, &l.all, in.x.drop)
 	if err != nil {
 		return err
-	}
-	if rows == nil {
-		if b.Sel == nil {
-			l.sel = identity(b.Len, l.sel)
-		}
-		rows = rowsOf(b, l.sel)
 	}
 	in.x.rows.Add(int64(len(rows)))
 	l.dealt = dealt{lane: lane, b: b, vecs: vecs, rows: rows, keep: l.keep[:0]}

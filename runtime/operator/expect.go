@@ -18,7 +18,7 @@ type expect struct {
 	n     *logical.Expect
 	conds *program
 	drop  bool // rows whose condition fails are dropped
-	sel   [][]int32
+	all   []rowNumbers
 
 	mu             sync.Mutex // guards below
 	passed, failed []int64
@@ -47,7 +47,7 @@ func (bd *builder) expectation(node logical.Node, out port) (port, watermarked, 
 	if err != nil {
 		return nil, nil, err
 	}
-	e := &expect{p: bd.p, out: out, n: n, conds: conds, drop: n.DropErrors, sel: make([][]int32, bd.env.Lanes),
+	e := &expect{p: bd.p, out: out, n: n, conds: conds, drop: n.DropErrors, all: make([]rowNumbers, bd.env.Lanes),
 		passed: make([]int64, len(n.Rules)), failed: make([]int64, len(n.Rules))}
 	bd.p.expect = append(bd.p.expect, e)
 	return e, nil, nil
@@ -75,13 +75,9 @@ func (e *expect) push(lane int, b *column.Batch) error {
 	if e.drop {
 		used = append(append([]*column.Vector{}, conds...), b.Cols...)
 	}
-	rows, err := e.p.usable(used, b, &e.sel[lane], e.drop)
+	rows, err := e.p.goodRows(used, b, &e.all[lane], e.drop)
 	if err != nil {
 		return err
-	}
-	if rows == nil {
-		e.sel[lane] = identity(b.Len, e.sel[lane])
-		rows = rowsOf(b, e.sel[lane])
 	}
 	keep, err := e.check(conds, b, rows)
 	if err != nil {

@@ -65,7 +65,7 @@ func (f *filter) push(lane int, b *column.Batch) error {
 		return err
 	}
 	defer releaseAll(vecs)
-	if _, err := f.p.usable(vecs, b, &f.sel[lane], f.drop); err != nil {
+	if _, err := f.p.usable(vecs, b, f.drop); err != nil {
 		return err
 	}
 	c := vecs[0]

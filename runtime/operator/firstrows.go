@@ -20,6 +20,7 @@ type firstRows struct {
 
 	table  *groupTable
 	groups []int32
+	kept   []int32    // filter's result
 	best   [][][]byte // keys in order by group, at most limit
 	held   int64      // bytes of best
 	key    []byte
@@ -63,9 +64,9 @@ func (f *firstRows) bytes() int64 {
 	return f.table.bytes() + f.held
 }
 
-// filter keeps the rows that may be wanted, in place. Keys are the partition
-// columns, then those of the order.
-func (f *firstRows) filter(keys []*column.Vector, rows, scratch []int32) []int32 {
+// filter lists the rows that may be wanted, until the next call. Keys are the
+// partition columns, then those of the order.
+func (f *firstRows) filter(keys []*column.Vector, rows []int32) []int32 {
 	if f == nil || f.off {
 		return rows
 	}
@@ -75,7 +76,7 @@ func (f *firstRows) filter(keys []*column.Vector, rows, scratch []int32) []int32
 	} else {
 		clear(f.groups)
 	}
-	kept := scratch[:0]
+	kept := f.kept[:0]
 	for k, r := range rows {
 		f.key = f.key[:0]
 		for i, v := range keys[f.nparts:] {
@@ -85,6 +86,7 @@ func (f *firstRows) filter(keys []*column.Vector, rows, scratch []int32) []int32
 			kept = append(kept, r)
 		}
 	}
+	f.kept = kept
 	f.seen += int64(len(rows))
 	f.passed += int64(len(kept))
 	if f.seen >= fewLeftOut && f.passed > f.seen-f.seen/4 {

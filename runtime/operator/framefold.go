@@ -151,7 +151,7 @@ func (f *frameFold) byRuns(part, rows span, width int) {
 		f.add(f.blocks, int32(k), from+k*run, min(from+(k+1)*run, to), f.w.call.Agg.Update)
 	}
 	groups := make([]int32, n)
-	runs := identity(n, nil)
+	runs := identity(n)
 	for i := rows.from; i < rows.to; i++ {
 		lo, hi := f.w.frame.bounds(f.w, f.b, i, from, to)
 		f.st.Clear(one)

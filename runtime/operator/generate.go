@@ -19,7 +19,6 @@ type generate struct {
 type generateLane struct {
 	ctx  funcs.Ctx
 	rows []int32
-	sel  []int32
 	src  []int32
 	made []int32
 	flat []*column.Vector
@@ -43,7 +42,7 @@ func (g *generate) push(lane int, b *column.Batch) error {
 	}
 	defer releaseAll(vecs)
 	l := &g.lanes[lane]
-	good, err := g.p.usable(vecs, b, &l.sel, g.drop)
+	good, err := g.p.usable(vecs, b, g.drop)
 	if err != nil {
 		return err
 	}
@@ -84,7 +83,7 @@ func (g *generate) outer(l *generateLane, sel []int32, n int, made []*column.Vec
 	l.src, l.made = l.src[:0], l.made[:0]
 	k := 0
 	if sel == nil {
-		sel = identity(n, nil)
+		sel = identity(n)
 	}
 	for _, r := range sel {
 		from := k

@@ -56,7 +56,7 @@ type joinSides struct {
 type joinLane struct {
 	keys    keyBatch
 	groups  []int32
-	sel     []int32
+	all     rowNumbers
 	probes  []int32 // pairs: probe row, build row
 	builds  []int32
 	hits    []int32 // matches by probe row of the batch, capped at 2
@@ -186,7 +186,7 @@ func (b *buildPort) push(lane int, batch *column.Batch) error {
 		return err
 	}
 	defer releaseAll(vecs)
-	rows, err := j.goodRows(vecs, batch, &j.lanes[lane].sel)
+	rows, err := j.p.goodRows(vecs, batch, &j.lanes[lane].all, j.drop)
 	if err != nil {
 		return err
 	}
@@ -241,18 +241,6 @@ func (j *join) firstOfKeys(rows []int32) []int32 {
 	}
 	j.kept = kept
 	return kept
-}
-
-// goodRows checks the keys and lists the rows to take.
-func (j *join) goodRows(vecs []*column.Vector, b *column.Batch, scratch *[]int32) ([]int32, error) {
-	rows, err := j.p.usable(vecs, b, scratch, j.drop)
-	if err != nil || rows != nil {
-		return rows, err
-	}
-	if b.Sel == nil {
-		*scratch = identity(b.Len, *scratch)
-	}
-	return rowsOf(b, *scratch), nil
 }
 
 // nullMatch reports whether the keys of row r can match: a null key does only
@@ -312,7 +300,7 @@ func (j *join) probeBatch(lane int, b *column.Batch) error {
 	}
 	defer releaseAll(vecs)
 	l := &j.lanes[lane]
-	rows, err := j.goodRows(vecs, b, &l.sel)
+	rows, err := j.p.goodRows(vecs, b, &l.all, j.drop)
 	if err != nil {
 		return err
 	}
@@ -437,7 +425,7 @@ func (j *join) filterPairs(lane int, b *column.Batch) error {
 		return err
 	}
 	defer releaseAll(res)
-	if _, err := j.p.usable(res, nb, &l.local, j.drop); err != nil {
+	if _, err := j.p.usable(res, nb, j.drop); err != nil {
 		return err
 	}
 	k := 0

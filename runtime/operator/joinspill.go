@@ -59,7 +59,7 @@ func (j *join) makeRoom(lane int) error {
 	if j.spill, err = j.newSpill(0); err != nil {
 		return err
 	}
-	all := identity(column.BatchRows, nil)
+	all := identity(column.BatchRows)
 	for _, c := range j.store.chunks {
 		for from := 0; from < c.Len; from += column.BatchRows {
 			b := newBatch(j.p.env.Pool, j.store.cols)
@@ -115,7 +115,7 @@ func (j *join) spillProbe(lane int, b *column.Batch) error {
 		return err
 	}
 	defer releaseAll(vecs)
-	rows, err := j.goodRows(vecs, b, &j.lanes[lane].sel)
+	rows, err := j.p.goodRows(vecs, b, &j.lanes[lane].all, j.drop)
 	if err != nil {
 		return err
 	}
@@ -232,7 +232,7 @@ func (s *joinSpill) loadBatch(b *column.Batch) error {
 		return err
 	}
 	defer releaseAll(vecs)
-	s.j.keep(vecs, b.Cols, rowsOf(b, nil))
+	s.j.keep(vecs, b.Cols, rowsOf(b))
 	return nil
 }
 
@@ -251,11 +251,11 @@ func (s *joinSpill) deeper(build, probe *spillPart) error {
 		sub.close()
 		j.spill = s
 	}()
-	err = s.build.read(build, func(b *column.Batch) error { return j.spillRows(0, sub.build, b, rowsOf(b, nil)) })
+	err = s.build.read(build, func(b *column.Batch) error { return j.spillRows(0, sub.build, b, rowsOf(b)) })
 	if err != nil {
 		return err
 	}
-	err = s.probe.read(probe, func(b *column.Batch) error { return j.spillRows(0, sub.probe, b, rowsOf(b, nil)) })
+	err = s.probe.read(probe, func(b *column.Batch) error { return j.spillRows(0, sub.probe, b, rowsOf(b)) })
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func checkKeys(t *testing.T, types []schema.Type) {
 			}
 		}
 		out := make([]int32, n)
-		table.assign(keys, identity(n, nil), out)
+		table.assign(keys, identity(n), out)
 		for i, g := range out {
 			key := string(asKey.row(nil, keys, i))
 			want, ok := groups[key]
@@ -52,7 +52,7 @@ func checkKeys(t *testing.T, types []schema.Type) {
 	for c, typ := range types {
 		out[c] = column.New(typ)
 	}
-	table.appendKeys(identity(len(texts), nil), out)
+	table.appendKeys(identity(len(texts)), out)
 	for g, want := range texts {
 		if got := string(asKey.row(nil, out, g)); got != want {
 			t.Fatalf("%v: key of group %d: % x, want % x", types, g, got, want)

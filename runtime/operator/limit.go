@@ -89,7 +89,7 @@ func (l *limit) push(lane int, b *column.Batch) error {
 	case from == 0 && to == n:
 		return l.out.push(lane, b)
 	}
-	rows := rowsOf(b, nil)[from:to]
+	rows := rowsOf(b)[from:to]
 	nb := selected(l.p.env.Pool, b, rows)
 	defer nb.Release()
 	return l.out.push(lane, nb)

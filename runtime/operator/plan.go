@@ -272,11 +272,10 @@ func (p *Plan) Close() {
 type output struct {
 	p    *Plan
 	drop bool
-	sel  [][]int32
 }
 
 func (o *output) push(lane int, b *column.Batch) error {
-	rows, err := o.p.usable(b.Cols, b, &o.sel[lane], o.drop)
+	rows, err := o.p.usable(b.Cols, b, o.drop)
 	if err != nil {
 		return err
 	}
@@ -302,39 +301,6 @@ func selected(pool *column.Pool, b *column.Batch, rows []int32) *column.Batch {
 	nb.Len, nb.Change = b.Len, b.Change
 	nb.Sel = append(nb.SelBuffer(), rows...)
 	return nb
-}
-
-// usable checks the marks of vectors whose values are used on the selected
-// rows of b. Nil rows: all are good. With drop, rows are those that are good
-// (in *scratch) and the others are counted; without, the first failed row's
-// error is returned.
-func (p *Plan) usable(vecs []*column.Vector, b *column.Batch, scratch *[]int32, drop bool) ([]int32, error) {
-	bad := false
-	for _, v := range vecs {
-		if v.Errs.Any() {
-			bad = true
-		}
-	}
-	if !bad {
-		return nil, nil
-	}
-	all := rowsOf(b, *scratch)
-	good := make([]int32, 0, len(all))
-	for _, r := range all {
-		err := rowFailure(vecs, int(r))
-		if err == nil {
-			good = append(good, r)
-			continue
-		}
-		if !drop {
-			return nil, rowError(err)
-		}
-	}
-	if len(good) == len(all) {
-		return nil, nil
-	}
-	p.dropped.Add(int64(len(all) - len(good)))
-	return good, nil
 }
 
 // rowFailure returns the first error of row r in vecs.

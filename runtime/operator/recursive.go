@@ -24,7 +24,7 @@ type recursion struct {
 
 	mu        sync.Mutex // guards below while the anchor is read
 	now, next *rowStore
-	sel       []int32
+	all       rowNumbers
 	total     int64
 	epoch     stream.Step
 }
@@ -58,7 +58,7 @@ func (bd *builder) nested(root logical.Node, r *recursion) (*Plan, error) {
 	for k, v := range bd.loops {
 		inner.loops[k] = v
 	}
-	_, m, err := inner.build(root, &output{p: p, drop: bd.drop, sel: make([][]int32, 1)}, 0)
+	_, m, err := inner.build(root, &output{p: p, drop: bd.drop}, 0)
 	if err != nil {
 		p.Close()
 		return nil, err
@@ -115,15 +115,9 @@ func (k *keepPort) push(_ int, b *column.Batch) error { return k.r.add(k.store, 
 func (r *recursion) add(store *rowStore, b *column.Batch) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if b.Sel == nil {
-		r.sel = identity(b.Len, r.sel)
-	}
-	rows, err := r.p.usable(b.Cols, b, &r.sel, false)
+	rows, err := r.p.goodRows(b.Cols, b, &r.all, false)
 	if err != nil {
 		return err
-	}
-	if rows == nil {
-		rows = rowsOf(b, r.sel)
 	}
 	store.add(b.Cols, rows)
 	held := r.now.bytes() + r.next.bytes()

@@ -44,9 +44,9 @@ func (s *sample) push(lane int, b *column.Batch) error {
 		n := min(int64(b.Rows()), s.n.Rows-s.taken)
 		s.taken += n
 		s.mu.Unlock()
-		keep = append(keep, rowsOf(b, nil)[:n]...)
+		keep = append(keep, rowsOf(b)[:n]...)
 	} else {
-		for _, r := range rowsOf(b, nil) {
+		for _, r := range rowsOf(b) {
 			s.seen[lane]++
 			h := column.HashUint64(column.HashUint64(uint64(s.n.Seed), uint64(lane)), s.seen[lane])
 			if float64(h>>11)/(1<<53) < s.n.Fraction {

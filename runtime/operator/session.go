@@ -14,7 +14,7 @@ type sessionWindow struct {
 	n     *logical.SessionWindow
 	input *program // time, gap
 	drop  bool
-	sel   [][]int32
+	all   []rowNumbers
 }
 
 func (bd *builder) sessionWindow(node logical.Node, out port) (port, watermarked, error) {
@@ -23,7 +23,7 @@ func (bd *builder) sessionWindow(node logical.Node, out port) (port, watermarked
 	if err != nil {
 		return nil, nil, err
 	}
-	return &sessionWindow{p: bd.p, out: out, n: n, input: input, drop: bd.drop, sel: make([][]int32, bd.env.Lanes)}, nil, nil
+	return &sessionWindow{p: bd.p, out: out, n: n, input: input, drop: bd.drop, all: make([]rowNumbers, bd.env.Lanes)}, nil, nil
 }
 
 func (s *sessionWindow) end() error { return s.out.end() }
@@ -34,12 +34,9 @@ func (s *sessionWindow) push(lane int, b *column.Batch) error {
 		return err
 	}
 	defer releaseAll(vecs)
-	rows, err := s.p.usable(vecs, b, &s.sel[lane], s.drop)
+	rows, err := s.p.goodRows(vecs, b, &s.all[lane], s.drop)
 	if err != nil {
 		return err
-	}
-	if rows == nil {
-		rows = rowsOf(b, nil)
 	}
 	pool := s.p.env.Pool
 	v := pool.Vector(s.n.Column.Type)

@@ -14,7 +14,7 @@ type setOp struct {
 	out  port
 	n    *logical.SetOp
 	drop bool
-	sel  [][]int32
+	all  []rowNumbers
 
 	mu     sync.Mutex // guards below
 	over   *tableSpill
@@ -25,7 +25,7 @@ type setOp struct {
 }
 
 func (bd *builder) setOp(n *logical.SetOp, out port, phase int) (int, *mark, error) {
-	s := &setOp{p: bd.p, out: out, n: n, drop: bd.drop, sel: make([][]int32, bd.env.Lanes), table: newGroupTable(typesOf(n.Columns))}
+	s := &setOp{p: bd.p, out: out, n: n, drop: bd.drop, all: make([]rowNumbers, bd.env.Lanes), table: newGroupTable(typesOf(n.Columns))}
 	bd.add(s)
 	bd.divide(0, division{kind: oneLane})
 	bd.divide(1, division{kind: oneLane})
@@ -52,13 +52,9 @@ func (s *setOp) close() { s.over.close() }
 
 // assign numbers the rows of b; the lock is held.
 func (s *setOp) assignLocked(lane, side int, b *column.Batch) ([]int32, error) {
-	rows, err := s.p.usable(b.Cols, b, &s.sel[lane], s.drop)
+	rows, err := s.p.goodRows(b.Cols, b, &s.all[lane], s.drop)
 	if err != nil {
 		return nil, err
-	}
-	if rows == nil {
-		s.sel[lane] = identity(b.Len, s.sel[lane])
-		rows = rowsOf(b, s.sel[lane])
 	}
 	return s.number(side, b.Cols, rows)
 }

@@ -18,7 +18,7 @@ type sorter struct {
 	orders []sortOrder
 	limit  int64
 	drop   bool
-	sel    [][]int32
+	all    []rowNumbers
 
 	mem   *memory
 	mu    sync.Mutex // guards below
@@ -42,7 +42,7 @@ func (bd *builder) sort(node logical.Node, out port) (port, watermarked, error) 
 	}
 	s := &sorter{
 		p: bd.p, out: out, keys: keys, orders: ordersOf(n.Keys), limit: n.Limit, drop: bd.drop,
-		sel: make([][]int32, bd.env.Lanes), store: newRowStore(bd.env.Pool, n.Input.Output()),
+		all: make([]rowNumbers, bd.env.Lanes), store: newRowStore(bd.env.Pool, n.Input.Output()),
 	}
 	bd.add(s)
 	s.mem = bd.memory("sort")
@@ -71,13 +71,9 @@ func (s *sorter) push(lane int, b *column.Batch) error {
 		return err
 	}
 	defer releaseAll(vecs)
-	rows, err := s.p.usable(vecs, b, &s.sel[lane], s.drop)
+	rows, err := s.p.goodRows(vecs, b, &s.all[lane], s.drop)
 	if err != nil {
 		return err
-	}
-	if rows == nil {
-		s.sel[lane] = identity(b.Len, s.sel[lane])
-		rows = rowsOf(b, s.sel[lane])
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -145,7 +141,7 @@ func (s *sorter) prune() {
 	slices.Sort(ids)
 	store := newRowStore(s.p.env.Pool, s.store.cols)
 	var keyed sortedKeys
-	all := identity(column.BatchRows, nil)
+	all := identity(column.BatchRows)
 	for len(ids) > 0 {
 		n := min(len(ids), column.BatchRows)
 		b := s.store.batch(ids[:n])

@@ -171,7 +171,7 @@ func TestPartsKeepRows(t *testing.T) {
 		hashes = append(hashes, column.HashUint64(0, uint64(i%100)))
 	}
 	v.Len = 5000
-	if err := parts.add([]*column.Vector{v}, identity(5000, nil), hashes); err != nil {
+	if err := parts.add([]*column.Vector{v}, identity(5000), hashes); err != nil {
 		t.Fatal(err)
 	}
 	if err := parts.flush(); err != nil {

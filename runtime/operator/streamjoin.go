@@ -30,8 +30,7 @@ type streamJoin struct {
 	probes  []int32
 	builds  []int32
 	hits    []bool // by row of the pushed batch
-	local   []int32
-	dropped bool // idle rows, in this step
+	dropped bool   // idle rows, in this step
 	counts  OperatorCount
 	passed  int64 // since the last Changes
 }
@@ -425,7 +424,7 @@ func (j *streamJoin) filter(nb *column.Batch) error {
 		return err
 	}
 	defer releaseAll(res)
-	if _, err := j.p.usable(res, nb, &j.local, j.drop); err != nil {
+	if _, err := j.p.usable(res, nb, j.drop); err != nil {
 		return err
 	}
 	k := 0

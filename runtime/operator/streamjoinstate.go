@@ -239,7 +239,7 @@ func (s *joinState) compact() {
 	r.group, r.id, r.until = nil, nil, nil
 	r.alive, r.matched, r.fresh = nil, nil, nil
 	clear(r.live)
-	all := identity(column.BatchRows, nil)
+	all := identity(column.BatchRows)
 	var ids []int32
 	log := changeLog{gone: s.log.gone, ends: s.log.ends}
 	rest := idle{ttl: s.idle.ttl, now: s.idle.now}

@@ -37,21 +37,6 @@ func newGroupTable(types []schema.Type) *groupTable {
 	return &groupTable{layout: l, nullGroup: -1, single: l.text || l.stride == 1 && !l.masked, slots: newSlotTable(), keyStore: keyStore{stride: l.stride}}
 }
 
-// rowsOf returns the selected rows of b as a list.
-func rowsOf(b *column.Batch, scratch []int32) []int32 {
-	if b.Sel != nil {
-		return b.Sel
-	}
-	return identity(b.Len, scratch)
-}
-
-func identity(n int, scratch []int32) []int32 {
-	for i := len(scratch); i < n; i++ {
-		scratch = append(scratch, int32(i))
-	}
-	return scratch[:n]
-}
-
 func grow[T any](s []T, n int) []T {
 	if cap(s) >= n {
 		return s[:n]

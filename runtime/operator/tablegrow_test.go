@@ -44,7 +44,7 @@ func checkGrowth(t *testing.T, typ schema.Type) {
 			names[i] = keyOf(n)
 			row(v, n)
 		}
-		table.assign([]*column.Vector{v}, identity(batch, nil), out)
+		table.assign([]*column.Vector{v}, identity(batch), out)
 		for i, g := range out {
 			if want, ok := groups[names[i]]; ok && want != g {
 				t.Fatalf("round %d: %q is group %d, want %d", round, names[i], g, want)
@@ -95,7 +95,7 @@ func checkGrowth(t *testing.T, typ schema.Type) {
 		want = append(want, g)
 	}
 	found := make([]int32, len(want))
-	table.find(&keyBatch{}, []*column.Vector{v}, identity(len(want), nil), found)
+	table.find(&keyBatch{}, []*column.Vector{v}, identity(len(want)), found)
 	for n, g := range found {
 		if g != want[n] {
 			t.Fatalf("%q is group %d, want %d", keyOf(n), g, want[n])
@@ -133,7 +133,7 @@ func checkGrowth(t *testing.T, typ schema.Type) {
 		t.Errorf("all is gone, but %d bytes and %d slots are left", table.held, table.slots.used)
 	}
 	table.reset()
-	table.assign([]*column.Vector{v}, identity(len(want), nil), found)
+	table.assign([]*column.Vector{v}, identity(len(want)), found)
 	for n, g := range found {
 		if int(g) != n {
 			t.Fatalf("after a reset %q is group %d, want %d", keyOf(n), g, n)

@@ -175,7 +175,7 @@ func (t *groupTable) discardAll() {
 func (d *distinct) drain(s *spilledTable) error {
 	return d.over.eachPart(s, func(i int) error {
 		return s.sides[0].read(&s.sides[0].parts[i], func(b *column.Batch) error {
-			keep, err := d.first(b, rowsOf(b, nil))
+			keep, err := d.first(b, rowsOf(b))
 			if err != nil || len(keep) == 0 {
 				return err
 			}
@@ -191,7 +191,7 @@ func (s *setOp) drain(sp *spilledTable) error {
 	return s.over.eachPart(sp, func(i int) error {
 		s.count, s.shown = s.count[:0], s.shown[:0]
 		err := sp.sides[0].read(&sp.sides[0].parts[i], func(b *column.Batch) error {
-			if _, err := s.number(0, b.Cols, rowsOf(b, nil)); err != nil {
+			if _, err := s.number(0, b.Cols, rowsOf(b)); err != nil {
 				return err
 			}
 			for _, g := range s.groups {
@@ -203,7 +203,7 @@ func (s *setOp) drain(sp *spilledTable) error {
 			return err
 		}
 		return sp.sides[1].read(&sp.sides[1].parts[i], func(b *column.Batch) error {
-			rows, err := s.number(1, b.Cols, rowsOf(b, nil))
+			rows, err := s.number(1, b.Cols, rowsOf(b))
 			if err != nil {
 				return err
 			}

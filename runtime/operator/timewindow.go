@@ -15,7 +15,7 @@ type timeWindow struct {
 	time *program
 	drop bool
 	sel  [][]int32
-	all  [][]int32 // numbers of rows, by lane
+	all  []rowNumbers
 }
 
 func (bd *builder) timeWindow(node logical.Node, out port) (port, watermarked, error) {
@@ -24,7 +24,7 @@ func (bd *builder) timeWindow(node logical.Node, out port) (port, watermarked, e
 	if err != nil {
 		return nil, nil, err
 	}
-	return &timeWindow{p: bd.p, out: out, n: n, time: t, drop: bd.drop, sel: make([][]int32, bd.env.Lanes), all: make([][]int32, bd.env.Lanes)}, nil, nil
+	return &timeWindow{p: bd.p, out: out, n: n, time: t, drop: bd.drop, sel: make([][]int32, bd.env.Lanes), all: make([]rowNumbers, bd.env.Lanes)}, nil, nil
 }
 
 func (w *timeWindow) end() error { return w.out.end() }
@@ -54,15 +54,9 @@ func (w *timeWindow) push(lane int, b *column.Batch) error {
 		return err
 	}
 	defer releaseAll(vecs)
-	rows, err := w.p.usable(vecs, b, &w.sel[lane], w.drop)
+	rows, err := w.p.goodRows(vecs, b, &w.all[lane], w.drop)
 	if err != nil {
 		return err
-	}
-	if rows == nil {
-		if b.Sel == nil {
-			w.all[lane] = identity(b.Len, w.all[lane])
-		}
-		rows = rowsOf(b, w.all[lane])
 	}
 	if w.n.Slide >= w.n.Size {
 		return w.tumbling(lane, b, vecs[0], rows)

@@ -346,7 +346,7 @@ func (t *topN) compact() {
 	}
 	old := t.store
 	t.store, t.dead = newRowStore(old.pool, old.cols), 0
-	all := identity(column.BatchRows, nil)
+	all := identity(column.BatchRows)
 	var ids []int32
 	var to []*int32
 	move := func() {

@@ -21,12 +21,11 @@ type window struct {
 	orders []sortOrder
 	calls  []*windowCall
 	drop   bool
-	sel    [][]int32
+	all    []rowNumbers
 
 	mem   *memory
 	mu    sync.Mutex // guards below
 	first *firstRows // nil: all rows are wanted
-	keep  []int32
 	runs  *sortedRuns
 	store *rowStore // the input's columns, then what calls need
 	keyed sortedKeys
@@ -40,7 +39,7 @@ func (bd *builder) window(node logical.Node, out port) (port, watermarked, error
 	}
 	in := n.Input.Output()
 	bd.divide(0, division{kind: oneLane})
-	w := &window{p: bd.p, out: out, n: n, nparts: len(n.PartitionBy), drop: bd.drop, sel: make([][]int32, bd.env.Lanes)}
+	w := &window{p: bd.p, out: out, n: n, nparts: len(n.PartitionBy), drop: bd.drop, all: make([]rowNumbers, bd.env.Lanes)}
 	exprs := append([]logical.Expr{}, n.PartitionBy...)
 	w.orders = make([]sortOrder, len(n.PartitionBy))
 	for _, k := range n.OrderBy {
@@ -100,22 +99,15 @@ func (w *window) push(lane int, b *column.Batch) error {
 		return err
 	}
 	defer releaseAll(vecs)
-	rows, err := w.p.usable(vecs, b, &w.sel[lane], w.drop)
+	rows, err := w.p.goodRows(vecs, b, &w.all[lane], w.drop)
 	if err != nil {
 		return err
-	}
-	if rows == nil {
-		w.sel[lane] = identity(b.Len, w.sel[lane])
-		rows = rowsOf(b, w.sel[lane])
 	}
 	nkeys := len(w.orders)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.first != nil {
-		w.keep = w.first.filter(vecs[:nkeys], rows, w.keep)
-		if rows = w.keep; len(rows) == 0 {
-			return nil
-		}
+	if rows = w.first.filter(vecs[:nkeys], rows); len(rows) == 0 {
+		return nil
 	}
 	for _, r := range rows {
 		from := len(w.keyed.arena)
