@@ -101,8 +101,8 @@ func (m *maxima) chain() []state.Ref {
 func (m *maxima) stored() map[string]string {
 	m.t.Helper()
 	out := map[string]string{}
-	err := state.Open(filepath.Join(m.dir, stateFolder)).Restore(m.chain(), func(_ string, key, value []byte) error {
-		out[string(key)] = string(value)
+	err := state.Open(filepath.Join(m.dir, stateFolder)).Restore(m.chain(), func(e state.Entry) error {
+		out[string(e.Key)] = string(e.Value)
 		return nil
 	})
 	if err != nil {

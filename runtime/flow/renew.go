@@ -15,8 +15,8 @@ import (
 
 // renewal is how far the second way is.
 type renewal struct {
-	changelog uint32            // of the epoch, counted from the start of the run
-	newest    map[string]uint32 // the newest changelog that a file holds, by name; 0 of before the run
+	changelog uint32            // of the epoch: behind those of the files that were restored
+	newest    map[string]uint32 // the newest changelog that a file holds, by name
 	works     bool              // all operators can
 	active    bool              // keys are being handed out again
 	before    uint32            // files up to this changelog are to go
@@ -27,7 +27,8 @@ type renewal struct {
 const (
 	// renewSlack is how many entries a chain may have beyond those it needs.
 	renewSlack = 1 << 20
-	// renewLeast is how many keys are renewed by an epoch at most that changes none.
+	// renewLeast is how many keys are renewed by an epoch at most, besides half as
+	// many as it changes.
 	renewLeast = 1 << 16
 	// settledBytes is the size from which a file is not merged where it will be
 	// dropped; of a large chain it is a part of it.
@@ -57,7 +58,7 @@ func (s *stateFiles) renew(handles []operator.StateHandle, slack int64) {
 	}
 	r.free = true
 	for _, h := range handles {
-		r.free = h.Renew(operator.Renewal{Before: r.before, Most: r.last + renewLeast, Begin: begin}) && r.free
+		r.free = h.Renew(operator.Renewal{Before: r.before, Most: r.last/2 + renewLeast, Begin: begin}) && r.free
 	}
 	r.active = !r.free
 }
@@ -90,10 +91,15 @@ func (r *renewal) due(chain []state.Ref, keys, slack int64) bool {
 
 // wrote notes the file of the epoch.
 func (r *renewal) wrote(f state.Ref) {
-	if r.newest == nil {
-		r.newest = map[string]uint32{}
-	}
 	r.newest[f.Name] = r.changelog
+}
+
+// restored numbers the changelogs of a restored chain.
+func (r *renewal) restored(chain []state.Ref) {
+	for i, f := range chain {
+		r.newest[f.Name] = uint32(i + 1)
+	}
+	r.changelog = uint32(len(chain))
 }
 
 // merged notes that the last file of chain holds what parts held.
@@ -103,9 +109,7 @@ func (r *renewal) merged(parts, chain []state.Ref) {
 		n = max(n, r.newest[f.Name])
 		delete(r.newest, f.Name)
 	}
-	if n > 0 {
-		r.newest[chain[len(chain)-1].Name] = n
-	}
+	r.newest[chain[len(chain)-1].Name] = n
 }
 
 // renewed is a chain without the files that say nothing more once the file of

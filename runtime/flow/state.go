@@ -213,6 +213,7 @@ func (s *stateFiles) end(db *checkpoint.DB, failed bool) error {
 func (e *Execution) restoreState(newest, p *checkpoint.Prepared) error {
 	s := &e.state
 	s.store = state.Open(filepath.Join(filepath.Dir(e.o.DB.Path()), stateFolder))
+	s.renewal.newest = map[string]uint32{}
 	if newest != nil {
 		before, err := e.o.DB.LoadPrepared(newest.Epoch - 1)
 		if err != nil {
@@ -247,6 +248,7 @@ func (e *Execution) loadState() error {
 	if len(e.state.chain) == 0 {
 		return nil
 	}
+	e.state.renewal.restored(e.state.chain)
 	if size(e.state.chain) <= state.SmallMerge {
 		parts = 1
 	}
@@ -267,6 +269,7 @@ type loader struct {
 	h       operator.StateHandle
 	id      string
 	wait    operator.Entries
+	file    int // of the entries that wait
 	failed  bool
 }
 
@@ -289,16 +292,16 @@ func (l *loader) groups(i, n int) state.Groups {
 	}
 }
 
-func (l *loader) add(id string, key, value []byte) error {
-	if l.h == nil || id != l.id {
+func (l *loader) add(e state.Entry) error {
+	if l.h == nil || e.Operator != l.id || e.File != l.file {
 		if err := l.flush(); err != nil {
 			return err
 		}
-		if l.id, l.h = id, l.handles[id]; l.h == nil {
-			return fmt.Errorf("%w: no operator is named %s", ErrChanged, id)
+		if l.id, l.h, l.file = e.Operator, l.handles[e.Operator], e.File; l.h == nil {
+			return fmt.Errorf("%w: no operator is named %s", ErrChanged, e.Operator)
 		}
 	}
-	l.wait.Add(key, value)
+	l.wait.Add(e.Key, e.Value)
 	if l.wait.Len() < loadEntries && l.wait.Bytes() < loadBytes {
 		return nil
 	}
@@ -309,6 +312,7 @@ func (l *loader) flush() error {
 	if l.failed || l.wait.Len() == 0 {
 		return nil
 	}
+	l.wait.Changelog = uint32(l.file + 1)
 	err := l.h.RestoreAll(&l.wait)
 	l.failed = err != nil
 	l.wait.Reset()

@@ -70,7 +70,7 @@ func (r *rig) state() (keys, files int) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	err = state.Open(filepath.Join(r.dir, stateFolder)).Restore(snap.Prepared.State, func(string, []byte, []byte) error {
+	err = state.Open(filepath.Join(r.dir, stateFolder)).Restore(snap.Prepared.State, func(state.Entry) error {
 		keys++
 		return nil
 	})

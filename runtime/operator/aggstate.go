@@ -533,8 +533,11 @@ func (s *aggState) restoreAll(e *Entries) error {
 	if err != nil {
 		return err
 	}
+	if e.Changelog > 0 && s.plain() {
+		s.log.stamps.grow(s.a.table.groups)
+	}
 	for _, g := range groups {
-		s.log.save(g)
+		s.log.saveIn(g, e.Changelog)
 	}
 	s.restored = true
 	return s.check()

@@ -58,6 +58,9 @@ type StateHandle interface {
 
 // Entries are stored entries, kept one after another.
 type Entries struct {
+	// Changelog is the number of the one that they were read from, 0 for unknown.
+	Changelog uint32
+
 	bytes []byte
 	ends  []int32 // of a key, of its value, …
 }
@@ -406,7 +409,12 @@ func (c *changeLog) touch(g int32) {
 
 // save notes that a checkpoint holds number g, in whatever changelog.
 func (c *changeLog) save(g int32) {
-	c.stamps.to(g, 0)
+	c.saveIn(g, 0)
+}
+
+// saveIn is save of a number that stands in a changelog.
+func (c *changeLog) saveIn(g int32, changelog uint32) {
+	c.stamps.to(g, changelog)
 	c.saved = c.saved.Grow(int(g) + 1)
 	c.saved.Set(int(g))
 }

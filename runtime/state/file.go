@@ -180,6 +180,7 @@ func (w *Writer) Close() (Ref, error) {
 // Reader reads the entries of a file in order.
 type Reader struct {
 	r     io.Reader
+	file  int // number in its chain
 	name  string
 	sum   uint32
 	read  int64

@@ -6,10 +6,20 @@ import (
 	"slices"
 )
 
+// Entry is an entry that is read from a chain. Its slices are valid during the
+// call only.
+type Entry struct {
+	Operator   string
+	Key, Value []byte
+	// File is the number in the chain of the file that it stands in, -1 where the
+	// files are merged.
+	File int
+}
+
 // newestOf reads several files, oldest first, as one, as Merge does, but within
 // a key group in any order: from the newest file on it leaves out the keys that
 // it has seen, for which nothing has to be sorted.
-func newestOf(readers []*Reader, fn func(operator string, key, value []byte) error) error {
+func newestOf(readers []*Reader, fn func(Entry) error) error {
 	for _, r := range readers {
 		if r.live = r.loose == nil; r.live {
 			if err := r.advance(); err != nil {
@@ -34,7 +44,7 @@ func newestOf(readers []*Reader, fn func(operator string, key, value []byte) err
 			if x, ok := r.head(); !ok || x != h {
 				continue
 			}
-			u.scope, u.passed = gone.scope, gone.passed[i]
+			u.scope, u.passed, u.file = gone.scope, gone.passed[i], r.file
 			if err := u.take(r, h, fn); err != nil {
 				return err
 			}
@@ -73,10 +83,11 @@ type union struct {
 	seen   keySet
 	scope  *Scope
 	passed int64
+	file   int
 }
 
 // take hands out what a file has of a key group that no newer file had.
-func (u *union) take(r *Reader, h head, fn func(operator string, key, value []byte) error) error {
+func (u *union) take(r *Reader, h head, fn func(Entry) error) error {
 	if r.loose == nil {
 		for {
 			if err := u.entry(h.operator, r.key, r.value, fn); err != nil {
@@ -104,11 +115,11 @@ func (u *union) take(r *Reader, h head, fn func(operator string, key, value []by
 	return nil
 }
 
-func (u *union) entry(operator string, key, value []byte, fn func(operator string, key, value []byte) error) error {
+func (u *union) entry(operator string, key, value []byte, fn func(Entry) error) error {
 	if !u.seen.add(key) || value == nil || u.scope != nil && u.scope.time(key, value) <= u.passed {
 		return nil
 	}
-	return fn(operator, key, value)
+	return fn(Entry{operator, key, value, u.file})
 }
 
 // keySet is a set of keys.

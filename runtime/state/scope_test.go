@@ -165,7 +165,8 @@ func TestRestoreGroups(t *testing.T) {
 				}
 				return (i*256 + n - 1) / n, ((i+1)*256 + n - 1) / n
 			}
-			err := s.RestoreGroups(chain, groups, func(op string, key, value []byte) error {
+			err := s.RestoreGroups(chain, groups, func(e Entry) error {
+				op, key, value := e.Operator, e.Key, e.Value
 				if from, to := groups(op); int(key[0]) < from || int(key[0]) >= to {
 					t.Fatalf("group %d of %s for part %d of %d", key[0], op, i, n)
 				}

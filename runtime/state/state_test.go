@@ -21,7 +21,8 @@ func restore(t *testing.T, s *Store, chain []Ref) model {
 	got := model{}
 	last := ""
 	loose := slices.ContainsFunc(chain, func(r Ref) bool { return r.Index > 0 })
-	err := s.Restore(chain, func(op string, key, value []byte) error {
+	err := s.Restore(chain, func(e Entry) error {
+		op, key, value := e.Operator, e.Key, e.Value
 		k := op + "/" + string(key)
 		at := k
 		if loose {
@@ -212,7 +213,7 @@ func FuzzReader(f *testing.F) {
 				}
 			}
 			if r, err := NewReader(bytes.NewReader(data), ref, groups); err == nil {
-				_ = newestOf([]*Reader{r}, func(string, []byte, []byte) error { return nil }) // must end
+				_ = newestOf([]*Reader{r}, func(Entry) error { return nil }) // must end
 			}
 		}
 	})

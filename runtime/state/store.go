@@ -173,14 +173,14 @@ func (s *Store) syncDir() error {
 }
 
 // Restore reads a chain, oldest first: fn gets each key once, in order of
-// operator and key, but see RestoreGroups. The slices are valid during the call only.
-func (s *Store) Restore(chain []Ref, fn func(operator string, key, value []byte) error) error {
+// operator and key, but see RestoreGroups.
+func (s *Store) Restore(chain []Ref, fn func(Entry) error) error {
 	return s.RestoreGroups(chain, nil, fn)
 }
 
 // RestoreGroups is Restore of some key groups; it may run beside others. Where a
 // file of the chain is loose, the keys of a key group come in any order.
-func (s *Store) RestoreGroups(chain []Ref, groups Groups, fn func(operator string, key, value []byte) error) error {
+func (s *Store) RestoreGroups(chain []Ref, groups Groups, fn func(Entry) error) error {
 	readers, done, err := s.open(chain, groups)
 	if err != nil {
 		return err
@@ -188,7 +188,10 @@ func (s *Store) RestoreGroups(chain []Ref, groups Groups, fn func(operator strin
 	if slices.ContainsFunc(readers, func(r *Reader) bool { return r.loose != nil }) {
 		return errors.Join(newestOf(readers, fn), done())
 	}
-	return errors.Join(Merge(readers, false, fn), done())
+	err = Merge(readers, false, func(operator string, key, value []byte) error {
+		return fn(Entry{operator, key, value, -1})
+	})
+	return errors.Join(err, done())
 }
 
 // open starts reading the files of a chain that count.
@@ -207,13 +210,14 @@ func (s *Store) open(chain []Ref, groups Groups) (_ []*Reader, done func() error
 			err = errors.Join(err, closeAll())
 		}
 	}()
+	from := 0
 	for i := len(chain) - 1; i > 0; i-- {
 		if chain[i].Base {
-			chain = chain[i:]
+			from = i
 			break
 		}
 	}
-	for _, ref := range chain {
+	for i, ref := range chain[from:] {
 		var in io.Reader = bytes.NewReader(ref.Data)
 		if !ref.Inline {
 			f, oerr := os.Open(filepath.Join(s.dir, ref.Name))
@@ -227,6 +231,7 @@ func (s *Store) open(chain []Ref, groups Groups) (_ []*Reader, done func() error
 		if rerr != nil {
 			return nil, nil, rerr
 		}
+		r.file = from + i
 		readers = append(readers, r)
 	}
 	return readers, closeAll, nil
@@ -315,5 +320,5 @@ func names(chain []Ref, name string) bool {
 
 // Verify reads the files of a chain and returns the first fault.
 func (s *Store) Verify(chain []Ref) error {
-	return s.Restore(chain, func(string, []byte, []byte) error { return nil })
+	return s.Restore(chain, func(Entry) error { return nil })
 }
