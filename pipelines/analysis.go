@@ -174,30 +174,60 @@ func (a *analyzer) view(d *dataset) {
 			fmt.Sprintf("the view %s reads a stream; use a temporary view or a streaming table", d.shown()))
 		o.NoStream = &x
 	}
-	plan := a.compile(reading{dataset: d, flow: "the view " + d.shown(), conf: d.conf, in: d.space, file: d.file, place: d.place, o: &o}, d.query)
+	before := len(a.list)
+	r := reading{dataset: d, flow: "the view " + d.shown(), conf: d.conf, in: d.space, file: d.file, place: d.place, o: &o}
+	plan := a.compile(r, d.query)
 	if plan == nil {
 		d.done.broken = true
+		plan = a.withoutChecks(r, d.query)
+		a.saidOnce(before)
+	}
+	if plan == nil {
 		return
 	}
 	d.done.schema, d.done.streaming = plan.Schema, plan.Streaming
+	if d.declared != nil {
+		a.declaredView(d)
+	}
+}
+
+// declaredView holds the columns of a view's query against the declared ones,
+// by the rules of tables.
+func (a *analyzer) declaredView(d *dataset) {
+	seen := map[string]bool{}
+	given := schema.Schema{Fields: slices.Clone(d.done.schema.Fields)}
+	for i, f := range given.Fields {
+		if seen[strings.ToLower(f.Name)] {
+			a.fail(d.file, d.place, "COLUMN_ALREADY_EXISTS", "the query of %s gives two columns named %s", d.shown(), f.Name)
+			return
+		}
+		seen[strings.ToLower(f.Name)] = true
+		given.Fields[i].Type = asNullable(f.Type)
+	}
+	if err := compatible(*d.declared, given); err != nil {
+		a.fail(d.file, d.place, "USER_SPECIFIED_AND_INFERRED_SCHEMA_NOT_COMPATIBLE", "the declared columns of %s do not fit its query: %s", d.shown(), err)
+		return
+	}
+	d.done.schema = *d.declared
 }
 
 func (a *analyzer) compileOptions(d *dataset, conf map[string]string, mode logical.OutputMode, dd *sqlplan.Dedup) sqlplan.Options {
 	return sqlplan.Options{Session: a.session(conf), Params: a.project.params, Mode: mode, Name: d.shown(), Deduplicate: dd,
-		StateTTL: d.stateTTL.Value.Microseconds()}
+		Checks: d.checks(), DropErrors: d.dropErrors, StateTTL: d.stateTTL.Value.Microseconds()}
 }
 
-// checks adds the dataset's expectations.
-func (d *dataset) checks(o *sqlplan.Options) {
-	o.DropErrors = d.dropErrors
+// checks are the dataset's expectations.
+func (d *dataset) checks() []sqlplan.Check {
+	var out []sqlplan.Check
 	for _, e := range d.expectations {
 		action := [...]logical.OnViolation{spec.Warn: logical.Warn, spec.Quarantine: logical.Warn, spec.Drop: logical.Drop, spec.Fail: logical.FailFlow}[e.action]
 		text := e.cond
 		if e.parsed != nil {
 			text = e.text
 		}
-		o.Checks = append(o.Checks, sqlplan.Check{Name: e.name, Cond: e.parsed, Text: text, Action: action})
+		out = append(out, sqlplan.Check{Name: e.name, Cond: e.parsed, Text: text, Action: action})
 	}
+	return out
 }
 
 // compile compiles a query, or returns nil.
@@ -214,6 +244,9 @@ func (a *analyzer) compile(r reading, q query) *sqlplan.Plan {
 		}
 		return list
 	})
+	if !r.dataset.isTable() && r.dataset.kind != graph.Sink { // a view keeps no state itself: each flow that reads it says what its state is
+		list = slices.DeleteFunc(list, func(x diag.Diagnostic) bool { return x.Code == "UNBOUNDED_STATE" })
+	}
 	a.list = append(a.list, list...)
 	if list.HasErrors() {
 		return nil
@@ -248,7 +281,6 @@ func (a *analyzer) flow(d *dataset, f *flow) {
 		dd = d.dedup
 	}
 	o := a.compileOptions(d, f.conf, modes[f.mode], dd)
-	d.checks(&o)
 	o.NoStream = a.noStream(d, f)
 	plan := a.compile(f.reading(d, &o), f.query)
 	if plan == nil {

@@ -172,6 +172,11 @@ func (c *catalogOf) view(d *dataset, r sqlplan.Request) (sqlplan.Answer, error) 
 		}
 		v.Query = q
 	}
+	var list diag.List
+	if v.Checks, list = sqlplan.ParseChecks(c.a.session(d.conf), d.checks()); list.HasErrors() {
+		return brokenView, nil
+	}
+	v.DropErrors, v.Declared = d.dropErrors, d.declared
 	return sqlplan.Answer{View: v}, nil
 }
 

@@ -63,7 +63,6 @@ func (a *analyzer) changeFlow(d *dataset, f *flow) {
 		return
 	}
 	o := a.compileOptions(d, f.conf, logical.Append, f.dedup)
-	d.checks(&o)
 	plan := a.compileChanges(d, f, &o)
 	f.broken = plan == nil
 	if plan == nil {

@@ -344,7 +344,7 @@ func expectations(p exec.Progress) []event.Expectation {
 	var out []event.Expectation
 	for _, x := range p.Counters.Expectations {
 		action := [...]string{logical.Warn: "warn", logical.Drop: "drop", logical.FailFlow: "fail"}[x.Action]
-		out = append(out, event.Expectation{Name: x.Name, Action: action, Passed: x.Passed, Failed: x.Failed})
+		out = append(out, event.Expectation{Name: x.Name, Dataset: x.Dataset, Action: action, Passed: x.Passed, Failed: x.Failed})
 	}
 	return out
 }

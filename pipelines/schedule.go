@@ -160,6 +160,7 @@ func (u *update) attempts(ctx, stop context.Context, t *task, mu *sync.Mutex) {
 		set(event.Running, n)
 		err := u.runFlow(ctx, stop, t, mu)
 		t.result.Err = err
+		t.result.violated(err)
 		if err == nil {
 			t.result.State = event.Completed
 			if stop.Err() != nil {
@@ -208,10 +209,14 @@ func (u *update) retries() int {
 }
 
 func (u *update) flowChanged(t *task, attempt int) {
-	u.listen.OnFlow(event.FlowChanged{
+	e := event.FlowChanged{
 		Time: u.p.now(), Update: u.id, Dataset: t.result.Dataset, Flow: t.result.Flow, State: t.result.State,
 		Attempt: attempt, Error: failure(t.result.Err), Reason: t.result.Reason,
-	})
+	}
+	if e.State == event.Failed {
+		e.Expectations = t.result.Expectations
+	}
+	u.listen.OnFlow(e)
 }
 
 // runFlow runs one attempt; a bug in the engine ends the flow, not the

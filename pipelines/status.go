@@ -80,6 +80,9 @@ func (f *statusFile) listener() event.Listener {
 			f.mu.Lock()
 			x := f.flow(e.Dataset, e.Flow)
 			x.State, x.Error, x.Reason = e.State, e.Error, e.Reason
+			if e.Expectations != nil {
+				x.Expectations = e.Expectations
+			}
 			f.s.Changed = e.Time.UTC()
 			f.mu.Unlock()
 		},

@@ -18,6 +18,7 @@ import (
 	"pipelines/pipelines/event"
 	"pipelines/pipelines/graph"
 	"pipelines/runtime/budget"
+	exec "pipelines/runtime/flow"
 	"pipelines/spec"
 	"pipelines/spec/diag"
 	"pipelines/tables"
@@ -71,6 +72,22 @@ type FlowResult struct {
 	Expectations  []event.Expectation
 	Err           error
 	Reason        string
+}
+
+// violated counts the rows whose violation ended the flow: their epoch, which
+// was not committed, has reported nothing.
+func (r *FlowResult) violated(err error) {
+	v, ok := errors.AsType[*exec.ExpectationError](err)
+	if !ok {
+		return
+	}
+	at := slices.IndexFunc(r.Expectations, func(x event.Expectation) bool { return x.Name == v.Name && x.Dataset == v.Dataset })
+	if at < 0 {
+		at = len(r.Expectations)
+		r.Expectations = append(r.Expectations, event.Expectation{Name: v.Name, Dataset: v.Dataset, Action: "fail"})
+	}
+	r.Expectations = slices.Clone(r.Expectations)
+	r.Expectations[at].Failed += int64(v.Rows)
 }
 
 // Failed reports whether a flow failed.

@@ -147,7 +147,7 @@ func (r *Result) add(earlier *Result) {
 
 func addExpectations(now, earlier []event.Expectation) []event.Expectation {
 	for _, e := range earlier {
-		i := slices.IndexFunc(now, func(x event.Expectation) bool { return x.Name == e.Name })
+		i := slices.IndexFunc(now, func(x event.Expectation) bool { return x.Name == e.Name && x.Dataset == e.Dataset })
 		if i < 0 {
 			now = append(now, e)
 			continue

@@ -182,7 +182,7 @@ var (
 		{name: "sql", kind: kindSQL, doc: "The query."},
 		{name: "sql_file", kind: kindText, doc: "A file that holds the query."},
 		{name: "schema", kind: kindDDL, doc: "Columns as DDL, checked against the query."},
-		{name: "expectations", kind: kindObjects, object: expectationObject, doc: "Conditions that rows should meet."},
+		{name: "expectations", kind: kindObjects, object: expectationObject, doc: "Conditions that rows should meet, after `deduplicate`. Those of a view act in each flow that reads it."},
 		{name: "deduplicate", kind: kindObject, object: deduplicateObject, doc: "Keep the first row of each key of the query's rows."},
 		{name: "on_error", kind: kindText, values: []string{"fail", "drop", "quarantine"}, def: "fail", doc: "Rows whose expressions fail."},
 		{name: "depends_on", kind: kindTexts, doc: "Datasets that run before this one though it does not read them."},

@@ -51,14 +51,7 @@ type Options struct {
 }
 
 // Check is one expectation: a condition that each row should meet.
-type Check struct {
-	Name string
-	// Text is where the condition stands. Cond is the parsed condition, or nil
-	// when the whole Text is it.
-	Text   *diag.Text
-	Cond   Expr
-	Action logical.OnViolation
-}
+type Check = bind.Check
 
 // Plan is a compiled query.
 type Plan struct {

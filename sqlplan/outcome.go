@@ -28,25 +28,28 @@ func outcome(b *bind.Binder, n logical.Node, opts Options) (logical.Node, diag.L
 	if len(opts.Checks) == 0 && !opts.DropErrors {
 		return n, diags
 	}
-	ex := &logical.Expect{Input: n, DropErrors: opts.DropErrors}
-	boolean := schema.Of(schema.Boolean)
-	for _, x := range opts.Checks {
-		e := x.Cond
-		if e == nil {
-			var more diag.List
-			e, more = dialect(opts.session()).Expr(x.Text)
+	checks, more := ParseChecks(opts.session(), opts.Checks)
+	diags = append(diags, more...)
+	rules, _, more := bind.Rules(checks, n.Output(), bind.Options{Session: opts.session(), Params: opts.Params, FirstID: b.NextID() + 1_000_000})
+	return &logical.Expect{Input: n, Rules: rules, DropErrors: opts.DropErrors}, append(diags, more...)
+}
+
+// ParseChecks parses the conditions that are not yet, under the settings of s;
+// it leaves out those that are no expressions.
+func ParseChecks(s *Session, checks []Check) ([]Check, diag.List) {
+	var out []Check
+	var diags diag.List
+	for _, x := range checks {
+		if x.Cond == nil {
+			e, more := dialect(s).Expr(x.Text)
 			if diags = append(diags, more...); more.HasErrors() {
 				continue
 			}
+			x.Cond = e
 		}
-		eb := bind.New(x.Text, Empty{}, bind.Options{Session: opts.session(), Params: opts.Params, FirstID: b.NextID() + 1_000_000})
-		cond, _, more := eb.Expression(e, n.Output(), &boolean)
-		diags = append(diags, more...)
-		if !more.HasErrors() {
-			ex.Rules = append(ex.Rules, logical.Expectation{Name: x.Name, Cond: cond, Action: x.Action})
-		}
+		out = append(out, x)
 	}
-	return ex, diags
+	return out, diags
 }
 
 // ParseType reads a data type under the settings of s.

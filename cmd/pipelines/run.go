@@ -228,7 +228,7 @@ func (a *app) summary(res *pipelines.Result, f runFlags) error {
 	for _, x := range res.Flows {
 		for _, e := range x.Expectations {
 			if e.Failed > 0 {
-				fmt.Fprintf(w, "  %s: expectation %s (%s): %s of %s rows violate it\n", flowTitle(x.Dataset, x.Flow), e.Name, e.Action, count(e.Failed), count(e.Failed+e.Passed))
+				fmt.Fprintf(w, "  %s: expectation %s (%s): %s of %s rows violate it\n", flowTitle(x.Dataset, x.Flow), e.Title(), e.Action, count(e.Failed), count(e.Failed+e.Passed))
 			}
 		}
 	}

@@ -53,7 +53,11 @@ func (a *app) status(output string) error {
 	}
 	for _, f := range s.Flows {
 		for _, e := range f.Expectations {
-			fmt.Fprintf(a.stdout, "expectation %s of %s (%s): %s rows passed, %s failed\n", e.Name, f.Dataset, e.Action, count(e.Passed), count(e.Failed))
+			of := "of"
+			if e.Dataset != "" {
+				of = "in"
+			}
+			fmt.Fprintf(a.stdout, "expectation %s %s %s (%s): %s rows passed, %s failed\n", e.Title(), of, f.Dataset, e.Action, count(e.Passed), count(e.Failed))
 		}
 		if f.Error != nil {
 			fmt.Fprintf(a.stdout, "error: flow %s: %s\n", flowTitle(f.Dataset, f.Flow), f.Error.Message)

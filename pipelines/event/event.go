@@ -45,14 +45,27 @@ type FlowChanged struct {
 	Error   *Failure `json:"error,omitempty"`
 	// Reason says why a flow was skipped or excluded.
 	Reason string `json:"reason,omitempty"`
+	// Expectations are the counts of a flow that failed: the rows that ended it
+	// are in no epoch.
+	Expectations []Expectation `json:"expectations,omitempty"`
 }
 
 // Expectation counts one expectation in an epoch.
 type Expectation struct {
-	Name   string `json:"name"`
-	Action string `json:"action"`
-	Passed int64  `json:"passed_records"`
-	Failed int64  `json:"failed_records"`
+	Name string `json:"name"`
+	// Dataset is the view whose expectation it is; "": the flow's target.
+	Dataset string `json:"dataset,omitempty"`
+	Action  string `json:"action"`
+	Passed  int64  `json:"passed_records"`
+	Failed  int64  `json:"failed_records"`
+}
+
+// Title names the expectation among those of its flow.
+func (e Expectation) Title() string {
+	if e.Dataset == "" {
+		return e.Name
+	}
+	return e.Name + " of view " + e.Dataset
 }
 
 // Source counts one source in an epoch, in Spark's names.

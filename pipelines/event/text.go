@@ -43,7 +43,7 @@ func Text(w io.Writer) Listener {
 			}
 			for _, x := range e.Expectations {
 				if x.Failed > 0 {
-					line(e.Time, "Flow '%s': expectation %s (%s): %d of %d rows violate it.", e.Flow, x.Name, x.Action, x.Failed, x.Passed+x.Failed)
+					line(e.Time, "Flow '%s': expectation %s (%s): %d of %d rows violate it.", e.Flow, x.Title(), x.Action, x.Failed, x.Passed+x.Failed)
 				}
 			}
 		},

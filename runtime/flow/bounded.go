@@ -17,6 +17,9 @@ import (
 	"pipelines/tables/column"
 )
 
+// ExpectationError says that rows violated an expectation that fails the flow.
+type ExpectationError = operator.ExpectationError
+
 // BoundedOptions configures a query over relations that are read whole.
 type BoundedOptions struct {
 	Plan logical.Node

@@ -13,7 +13,7 @@ import (
 type builder struct {
 	env   Env
 	p     *Plan
-	drop  bool // rows whose expressions fail are dropped and counted
+	drop  bool // rows whose expressions fail are dropped and counted: on_error: drop stands above
 	sites int  // operators without an id of their own, for state
 	// limits are the rows that the filter above keeps of each partition.
 	limits map[*logical.Window]int
@@ -33,13 +33,7 @@ func Build(root logical.Node, env Env) (*Plan, error) {
 		p.evals = append(p.evals, &expr.Evaluation{Session: env.Session, Pool: env.Pool})
 	}
 	bd := &builder{env: env, p: p, limits: map[*logical.Window]int{}}
-	logical.WalkNode(root, func(n logical.Node) bool {
-		if e, ok := n.(*logical.Expect); ok && e.DropErrors {
-			bd.drop = true
-		}
-		return true
-	})
-	out := &output{p: p, drop: bd.drop}
+	out := &output{p: p}
 	_, m, err := bd.build(root, out, 0)
 	if err != nil {
 		p.Close()
@@ -118,6 +112,9 @@ func (bd *builder) build(n logical.Node, out port, phase int) (int, *mark, error
 	case *logical.Deduplicate:
 		return bd.one(n, out, phase, bd.deduplicate)
 	case *logical.Expect:
+		above := bd.drop
+		bd.drop = above || n.DropErrors
+		defer func() { bd.drop = above }()
 		return bd.one(n, out, phase, bd.expectation)
 	}
 	return phase, nil, fmt.Errorf("build plan: no operator for node kind %d", n.Kind())

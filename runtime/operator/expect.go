@@ -26,6 +26,8 @@ type expect struct {
 
 // ExpectationError says that rows violated expectations that fail the flow.
 type ExpectationError struct {
+	// Dataset is the view whose rows violate it, "" for the flow's own target.
+	Dataset string
 	// Name is the first violated expectation, Rows the number of rows of the
 	// batch that violated one, Examples some of them.
 	Name     string
@@ -34,7 +36,11 @@ type ExpectationError struct {
 }
 
 func (e *ExpectationError) Error() string {
-	return fmt.Sprintf("expectation %s (on_violation: fail) is violated; rows of one batch that violate it: %d: %s", e.Name, e.Rows, strings.Join(e.Examples, "; "))
+	of := ""
+	if e.Dataset != "" {
+		of = " of view " + e.Dataset
+	}
+	return fmt.Sprintf("expectation %s%s (on_violation: fail) is violated; rows of one batch that violate it: %d: %s", e.Name, of, e.Rows, strings.Join(e.Examples, "; "))
 }
 
 func (bd *builder) expectation(node logical.Node, out port) (port, watermarked, error) {
@@ -47,7 +53,7 @@ func (bd *builder) expectation(node logical.Node, out port) (port, watermarked, 
 	if err != nil {
 		return nil, nil, err
 	}
-	e := &expect{p: bd.p, out: out, n: n, conds: conds, drop: n.DropErrors, all: make([]rowNumbers, bd.env.Lanes),
+	e := &expect{p: bd.p, out: out, n: n, conds: conds, drop: bd.drop, all: make([]rowNumbers, bd.env.Lanes),
 		passed: make([]int64, len(n.Rules)), failed: make([]int64, len(n.Rules))}
 	bd.p.expect = append(bd.p.expect, e)
 	return e, nil, nil
@@ -58,7 +64,7 @@ func (e *expect) counts() []ExpectCount {
 	defer e.mu.Unlock()
 	out := make([]ExpectCount, len(e.n.Rules))
 	for i, r := range e.n.Rules {
-		out[i] = ExpectCount{Name: r.Name, Action: r.Action, Passed: e.passed[i], Failed: e.failed[i]}
+		out[i] = ExpectCount{Dataset: e.n.Dataset, Name: r.Name, Action: r.Action, Passed: e.passed[i], Failed: e.failed[i]}
 	}
 	return out
 }
@@ -72,7 +78,7 @@ func (e *expect) push(lane int, b *column.Batch) error {
 	}
 	defer releaseAll(conds)
 	used := conds
-	if e.drop {
+	if e.n.DropErrors {
 		used = append(append([]*column.Vector{}, conds...), b.Cols...)
 	}
 	rows, err := e.p.goodRows(used, b, &e.all[lane], e.drop)
@@ -110,7 +116,7 @@ func (e *expect) check(conds []*column.Vector, b *column.Batch, rows []int32) ([
 			e.failed[i]++
 			worst = max(worst, e.n.Rules[i].Action)
 			if e.n.Rules[i].Action == logical.FailFlow && fail == nil {
-				fail = &ExpectationError{Name: e.n.Rules[i].Name}
+				fail = &ExpectationError{Dataset: e.n.Dataset, Name: e.n.Rules[i].Name}
 			}
 		}
 		switch worst {

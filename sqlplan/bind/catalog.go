@@ -94,6 +94,13 @@ type View struct {
 	Session *funcs.Session
 	// Dedup keeps the first row of each key of the view's rows; nil keeps all.
 	Dedup *Dedup
+	// Checks are the expectations on the view's rows, after Dedup; DropErrors
+	// drops those whose expressions fail.
+	Checks     []Check
+	DropErrors bool
+	// Declared has the columns that the view gives, in their order; the query
+	// is known to fit. Nil gives those of the query.
+	Declared *schema.Schema
 }
 
 // UserFunction is a SQL function over Params: RETURN Body, or RETURN Query,

@@ -311,14 +311,12 @@ func (b *Binder) view(v *View, req Request, r diag.Range) (logical.Node, *scope)
 		}
 		return nil, broken
 	}
-	if v.Dedup != nil {
-		var diags diag.List
-		if n, diags = v.Dedup.Of(n); diags != nil {
-			for _, d := range diags {
-				b.report(d)
-			}
-			return nil, broken
-		}
+	n, s, diags := b.outcome(v, n, s)
+	for _, d := range diags {
+		b.report(d)
+	}
+	if n == nil {
+		return nil, broken
 	}
 	out := &scope{}
 	cols := s.visible()

@@ -186,7 +186,14 @@ func Describe(n Node) string {
 		for i, r := range n.Rules {
 			parts[i] = r.Name + ": " + Text(r.Cond) + " " + [...]string{Warn: "warn", Drop: "drop", FailFlow: "fail"}[r.Action]
 		}
-		return "Expect [" + strings.Join(parts, ", ") + "]"
+		s := "Expect [" + strings.Join(parts, ", ") + "]"
+		if n.Dataset != "" {
+			s += " of " + n.Dataset
+		}
+		if n.DropErrors {
+			s += " on error drop"
+		}
+		return s
 	}
 	panic(fmt.Sprintf("bug: logical: no description of %T", n))
 }

@@ -53,6 +53,10 @@ func mayFail(n Node, set map[ColumnID]bool) {
 			}
 		}
 	case *Distinct, *SetOp, *Recursion: // all columns are used
+	case *Expect:
+		if !n.DropErrors { // else they are, to find the rows to drop
+			mayFail(n.Input, set)
+		}
 	case *Window:
 		mayFail(n.Input, set)
 		for _, c := range n.Calls {

@@ -300,11 +300,15 @@ type Expectation struct {
 	Action OnViolation
 }
 
-// Expect checks expectations on each row and counts.
+// Expect checks expectations on each row and counts. Nothing that decides about
+// rows moves past it: the rows that it sees are those of its dataset.
 type Expect struct {
 	Input Node
 	Rules []Expectation
-	// OnError says what happens to rows whose expressions fail.
+	// Dataset is the view whose rows these are; "" for those of the query's
+	// own target.
+	Dataset string
+	// DropErrors drops rows whose expressions fail, here and below.
 	DropErrors bool
 }
 

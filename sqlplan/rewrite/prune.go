@@ -104,6 +104,12 @@ func (c *Context) prune(n logical.Node, need idSet) logical.Node {
 		below := need.copy()
 		below[m.Column] = true
 		return m.WithInputs([]logical.Node{c.prune(m.Input, below)})
+	case *logical.Expect:
+		below := need.copy()
+		if m.DropErrors { // whether a row is dropped is not for who reads to say
+			below.addAll(logical.MayFail(m.Input))
+		}
+		return c.pruneThrough(m, below)
 	}
 	return c.pruneThrough(n, need)
 }
