@@ -24,6 +24,7 @@ const (
 `
 	upserted = "  - name: out\n    output_mode: update\n    keys: [k]\n    sql: SELECT k, sum(v) AS s FROM STREAM(raw) GROUP BY k\n"
 	kept     = "  - name: out\n    deduplicate: {keys: [k]}\n    sql: SELECT k, v FROM STREAM(raw)\n"
+	topped   = "  - name: out\n    output_mode: update\n    keys: [k, rn]\n    sql: SELECT * FROM (SELECT k, v, row_number() OVER (PARTITION BY k ORDER BY v) AS rn FROM STREAM(raw)) WHERE rn <= 2\n"
 	joined   = "  - name: out\n    sql: SELECT a.k, a.v AS x, b.v AS y FROM (SELECT * FROM STREAM(raw) WATERMARK ts DELAY OF INTERVAL 1 SECOND WHERE v < 2) a JOIN (SELECT * FROM STREAM(raw) WATERMARK ts DELAY OF INTERVAL 1 SECOND WHERE v >= 2) b ON a.k = b.k AND b.ts BETWEEN a.ts AND a.ts + INTERVAL 1 HOUR\n"
 )
 
@@ -54,6 +55,9 @@ var edits = []edit{
 	{"a deduplication added", "  - {name: out, sql: \"SELECT k, v FROM STREAM(raw)\"}\n", kept, "stateful operators", nil},
 	{"within the watermark", "  - name: out\n    deduplicate: {keys: [k]}\n    sql: SELECT k, ts FROM STREAM(raw) WATERMARK ts DELAY OF INTERVAL 1 SECOND\n",
 		"  - name: out\n    deduplicate: {keys: [k], within_watermark: true}\n    sql: SELECT k, ts FROM STREAM(raw) WATERMARK ts DELAY OF INTERVAL 1 SECOND\n", "stateful operators", nil},
+	{"more first rows", topped, strings.Replace(topped, "<= 2", "< 4", 1), "the first 2 rows of each partition and would have to hold the first 3", nil},
+	{"fewer first rows", topped, strings.Replace(topped, "<= 2", "= 1", 1), "the first 2 rows of each partition and would have to hold the first 1", nil},
+	{"as many first rows", topped, strings.Replace(topped, "<= 2", "< 3", 1), "", []string{`"a" 1 1`, `"a" 3 2`, `"b" 2 1`, `"c" 4 1`}},
 	{"a join's type", joined, strings.Replace(joined, "a JOIN", "a LEFT JOIN", 1), "the state", nil},
 	{"a join's bound", joined, strings.Replace(joined, "1 HOUR", "2 HOURS", 1), "the state", nil},
 	{"a join's keys", joined, strings.Replace(joined, "a.k = b.k", "a.k = b.k AND a.v = b.v", 1), "stateful operators", nil},

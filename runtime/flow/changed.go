@@ -137,6 +137,17 @@ func zoneOf(meaning string) string {
 	return "UTC"
 }
 
+var keptRowsTag = regexp.MustCompile(`^first (\d+) rows of `)
+
+// keptRows is how many rows of each partition a layout is for, "" where it says
+// nothing of that.
+func keptRows(layout string) string {
+	if m := keptRowsTag.FindStringSubmatch(layout); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
 // changes compares what the checkpoint was written for with sources by id and
 // operators with what their entries mean and how they are laid out.
 func changes[S any](snap checkpoint.Snapshot, streams map[string]S, now, laidOut map[string]string) *Change {
@@ -160,6 +171,9 @@ func changes[S any](snap checkpoint.Snapshot, streams map[string]S, now, laidOut
 				return &Change{State, fmt.Sprintf("%s holds values that were computed in the session time zone %s, which is now %s: spark.sql.session.timeZone", id, a, b)}
 			}
 			return &Change{State, fmt.Sprintf("%s holds %s and would have to hold %s", id, old, now[id])}
+		}
+		if a, b := keptRows(snap.Prepared.Layouts[id]), keptRows(laidOut[id]); a != b && a != "" && b != "" {
+			return &Change{State, fmt.Sprintf("%s holds the first %s rows of each partition and would have to hold the first %s", id, a, b)}
 		}
 	}
 	return nil

@@ -45,6 +45,11 @@ func layoutOf(t schema.Type) string {
 	return t.String()
 }
 
+// Layout implements LaidOut. It starts with the number of rows that are kept of
+// a partition, which the meaning of earlier versions has not; the rest shows
+// every type.
+func (t *topN) Layout() string { return fmt.Sprintf("first %d rows of %s", t.limit, t.Meaning()) }
+
 // Layout implements LaidOut as the parts do, "" if they do not.
 func (x *exchange) Layout() string {
 	if l, ok := x.shares[0].(LaidOut); ok {

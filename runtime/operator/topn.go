@@ -430,12 +430,21 @@ func (t *topN) Restore(key, value []byte) error {
 	}
 	at, ok := t.set(g, value)
 	if !ok {
-		return errState(t.ID())
+		return t.unfit(g)
 	}
 	t.idle.restore(g, at)
 	t.log.save(g)
 	t.restored = true
 	return nil
+}
+
+// unfit says why set took no entry. Checkpoints of earlier versions do not say
+// how many rows of each partition they hold.
+func (t *topN) unfit(g int32) error {
+	if int(t.kept[g]) == t.limit {
+		return fmt.Errorf("restore state %s: it holds more than the first %d rows of a partition, for another number was kept before; a full refresh is needed", t.ID(), t.limit)
+	}
+	return errState(t.ID())
 }
 
 // set gives a group what an entry holds, and says when it was last used.

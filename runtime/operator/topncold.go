@@ -93,7 +93,10 @@ func (t *topN) takeGroup(e *coldEntry) (int32, error) {
 	}
 	t.widen()
 	at, ok := t.set(g, e.value)
-	if !ok || e.flags&coldTouched != 0 && len(e.note) != 4 {
+	if !ok {
+		return 0, t.unfit(g)
+	}
+	if e.flags&coldTouched != 0 && len(e.note) != 4 {
 		return 0, errState(t.ID())
 	}
 	if e.flags&coldTouched != 0 {
