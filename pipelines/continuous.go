@@ -2,17 +2,15 @@ package pipelines
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
 
 	"pipelines/pipelines/event"
 	"pipelines/pipelines/graph"
-	exec "pipelines/runtime/flow"
 	"pipelines/spec"
 	"pipelines/spec/option"
-	"pipelines/tables"
+	"pipelines/sqlplan/logical"
 )
 
 // Defaults of a continuous update (DESIGN §6): tables commit at most once a
@@ -46,12 +44,18 @@ func (u *update) continuous() bool {
 			continue
 		}
 		for _, f := range d.flows {
-			if mode, _ := u.triggerOf(f); mode == spec.Continuous.String() || mode == spec.ProcessingTime.String() {
+			if u.endless(f) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// endless reports whether a flow goes on until it is stopped, by its trigger.
+func (u *update) endless(f *flow) bool {
+	mode, _ := u.triggerOf(f)
+	return mode == spec.Continuous.String() || mode == spec.ProcessingTime.String()
 }
 
 // wake tells the readers of a table that it has new rows.
@@ -70,10 +74,10 @@ func (u *update) wake(d *dataset) {
 // waiter returns how a continuous flow waits: for a commit upstream, for the
 // next look at a folder, and never less than the interval between epochs.
 func (u *update) waiter(t *task) func(stop context.Context, idle bool, within time.Duration) bool {
-	mode, interval := u.triggerOf(t.f)
-	if mode != spec.Continuous.String() && mode != spec.ProcessingTime.String() {
+	if !u.endless(t.f) {
 		return nil
 	}
+	_, interval := u.triggerOf(t.f)
 	if interval == 0 && t.d.kind != graph.Sink {
 		interval = u.setting("pipelines.commit.interval", commitInterval)
 	}
@@ -137,38 +141,154 @@ func (u *update) setting(key string, fallback time.Duration) time.Duration {
 	return fallback
 }
 
-// runContinuous runs all streaming flows at once and makes the views anew in
-// waves, until it is stopped or every flow has ended.
+// live is a continuous update while it runs.
+type live struct {
+	u     *update
+	mu    sync.Mutex // guards the tasks, left and the listener
+	left  int        // flows that have not ended
+	views []*task    // each behind those it reads
+	slots chan struct{}
+	ended chan struct{} // closed when no flow is left
+	due   chan struct{} // rung when a view can be made that flows wait for
+}
+
+// runContinuous runs the flows and makes the views anew in waves, until it is
+// stopped or every flow has ended. Flows that go on start at once; those that
+// end wait for the end of what they read, as in any other update, and take of
+// endless flows what is there.
 func (u *update) runContinuous(ctx, stop context.Context) {
-	var mu sync.Mutex // guards the tasks' results and the listener
-	var flows, views []*task
+	l := &live{u: u, slots: make(chan struct{}, u.p.flowsAtOnce()), ended: make(chan struct{}), due: make(chan struct{}, 1)}
 	u.bell.flows, u.bell.views = map[*dataset][]chan struct{}{}, make(chan struct{}, 1)
-	for _, t := range u.tasks() {
+	tasks := u.tasks()
+	var flows []*task
+	for _, t := range tasks {
+		t.waits = 0
+		t.endless = u.endless(t.f) && t.streams()
 		if t.d.kind == graph.MaterializedView {
-			views = append(views, t)
+			l.views = append(l.views, t)
 		} else {
 			flows = append(flows, t)
 		}
 	}
-	var wg sync.WaitGroup
-	for _, t := range flows {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			u.runTask(ctx, stop, t, &mu)
-			u.wake(t.d)
-		}()
+	for _, t := range tasks {
+		for _, n := range t.next {
+			if !t.endless && !n.endless {
+				n.waits++
+			}
+		}
 	}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		wg.Wait()
-	}()
-	u.waves(ctx, stop, u.inOrder(views), ended, &mu)
-	<-ended
-	for _, t := range append(flows, views...) {
+	l.views, l.left = u.inOrder(l.views), len(flows)
+	l.mu.Lock()
+	for _, t := range flows {
+		if t.waits == 0 {
+			l.start(ctx, stop, t)
+		}
+	}
+	if l.left == 0 {
+		close(l.ended)
+	}
+	l.mu.Unlock()
+	l.waves(ctx, stop)
+	l.abandon(ctx, stop, flows)
+	<-l.ended
+	for _, t := range append(flows, l.views...) {
 		u.result.Flows = append(u.result.Flows, t.result)
 		u.result.Rows += t.result.InputRows
+	}
+}
+
+// start runs a flow beside the others. The lock is held.
+func (l *live) start(ctx, stop context.Context, t *task) {
+	t.started = true
+	t.blocked = t.lost
+	mine, end := context.WithCancel(stop)
+	t.end = end
+	go func() {
+		defer end()
+		if !t.endless {
+			l.slots <- struct{}{}
+			defer func() { <-l.slots }()
+		}
+		l.u.runTask(ctx, mine, t, &l.mu)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.finish(ctx, stop, t)
+	}()
+}
+
+// finish takes note of a flow's end: what reads it starts, or ends with it.
+// The lock is held.
+func (l *live) finish(ctx, stop context.Context, t *task) {
+	if s := t.result.State; s == event.Failed || s == event.Skipped || t.lost != "" && s == event.Stopped {
+		for _, n := range t.next {
+			l.lose(n, t.d)
+		}
+	}
+	l.release(ctx, stop, t, nil)
+	l.u.wake(t.d)
+	if l.left--; l.left == 0 {
+		close(l.ended)
+	}
+}
+
+// lose ends what reads a dataset that has failed for good, after the running
+// epoch. The lock is held.
+func (l *live) lose(t *task, of *dataset) {
+	if t.lost != "" {
+		return
+	}
+	t.lost = of.shown()
+	if t.end != nil {
+		t.end()
+	}
+	if t.d.kind == graph.MaterializedView {
+		for _, n := range t.next {
+			l.lose(n, t.d)
+		}
+	}
+}
+
+// release lets those go on that have waited for t; the running wave makes the
+// views in whole. The lock is held.
+func (l *live) release(ctx, stop context.Context, t *task, whole map[*task]bool) {
+	if t.endless {
+		return
+	}
+	for _, n := range t.next {
+		if n.endless {
+			continue
+		}
+		switch n.waits--; {
+		case n.waits > 0:
+		case n.d.kind != graph.MaterializedView:
+			l.start(ctx, stop, n)
+		case !whole[n] && n.awaited():
+			ring(l.due)
+		}
+	}
+}
+
+// awaited reports whether flows wait for a view.
+func (t *task) awaited() bool {
+	return slices.ContainsFunc(t.next, func(n *task) bool {
+		return !n.endless && (n.d.kind != graph.MaterializedView || n.awaited())
+	})
+}
+
+// streams reports whether the flow follows something: one that only reads what
+// is there (once flows, views) ends whatever its trigger.
+func (t *task) streams() bool {
+	return slices.ContainsFunc(t.f.plan.Reads, func(r *logical.Relation) bool { return r.Streaming })
+}
+
+// abandon ends the flows that have not begun when the update is stopped.
+func (l *live) abandon(ctx, stop context.Context, flows []*task) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, t := range flows {
+		if !t.started {
+			l.start(ctx, stop, t)
+		}
 	}
 }
 
@@ -183,72 +303,4 @@ func (u *update) inOrder(views []*task) []*task {
 		}
 	}
 	return out
-}
-
-// waves makes the views anew whenever tables have changed, at most once an
-// interval, and once more when all flows have ended by themselves.
-func (u *update) waves(ctx, stop context.Context, views []*task, ended chan struct{}, mu *sync.Mutex) {
-	interval := u.setting("pipelines.trigger.interval", viewInterval)
-	for stop.Err() == nil && ctx.Err() == nil {
-		u.wave(ctx, stop, views, mu)
-		select {
-		case <-ended:
-			u.wave(ctx, stop, views, mu)
-			return
-		case <-stop.Done():
-			return
-		case <-u.bell.views:
-		}
-		if !sleep(stop, interval) {
-			return
-		}
-	}
-}
-
-// pinAll takes one version of each table, or says which has none to give.
-func (u *update) pinAll(ctx context.Context) (pins map[*target]*tables.Snapshot, failed string, err error) {
-	pins = map[*target]*tables.Snapshot{}
-	// Readers before what they read: no table is pinned behind a table that was
-	// made from it.
-	order := u.p.graph.Order()
-	for _, n := range slices.Backward(order) {
-		t := u.tables[u.p.byID[n.ID]]
-		if t == nil || t.table == nil || t.d.kind != graph.StreamingTable {
-			continue
-		}
-		err := exec.Guard(func() (err error) { pins[t], err = t.table.Snapshot(ctx); return err })
-		if err != nil {
-			return nil, t.d.shown(), err
-		}
-	}
-	return pins, "", nil
-}
-
-// wave makes the views anew over one version of each table.
-func (u *update) wave(ctx, stop context.Context, views []*task, mu *sync.Mutex) {
-	if len(views) == 0 {
-		return
-	}
-	pins, behind, err := u.pinAll(ctx)
-	if err != nil {
-		mu.Lock()
-		defer mu.Unlock()
-		u.listen.OnNote(event.Note{Time: u.p.now(), Update: u.id, Dataset: behind, Message: fmt.Sprintf("views are not refreshed: %v", err)})
-		return
-	}
-	u.pinMu.Lock()
-	u.pins = pins
-	u.pinMu.Unlock()
-	failed := map[*dataset]bool{}
-	for _, t := range views {
-		t.blocked = ""
-		for _, up := range u.upstreamTables(t.d) {
-			if failed[up] {
-				t.blocked = up.shown()
-			}
-		}
-		t.result.Reason = ""
-		u.runTask(ctx, stop, t, mu)
-		failed[t.d] = t.result.State == event.Failed || t.result.State == event.Skipped
-	}
 }

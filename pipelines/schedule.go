@@ -2,6 +2,7 @@ package pipelines
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"sync"
 	"time"
@@ -21,6 +22,13 @@ type task struct {
 	result FlowResult
 	// blocked names the failed dataset that this one reads.
 	blocked string
+	// What follows is for continuous updates, see live. An endless flow goes on
+	// until it is stopped; end stops it alone. A view has started when it was
+	// made from all that its inputs will bring by themselves. lost is blocked,
+	// met after the start.
+	endless, started bool
+	end              context.CancelFunc
+	lost             string
 }
 
 // tasks lists the selected flows and what each waits for.
@@ -135,6 +143,9 @@ func (u *update) runTask(ctx, stop context.Context, t *task, mu *sync.Mutex) {
 	guard(func() {
 		mu.Lock()
 		defer mu.Unlock()
+		if t.lost != "" && t.result.State == event.Stopped {
+			t.result.Reason = t.lost + " failed"
+		}
 		u.flowChanged(t, 0)
 	})
 }
@@ -145,11 +156,14 @@ func (u *update) attempts(ctx, stop context.Context, t *task, mu *sync.Mutex) {
 		mu.Lock()
 		defer mu.Unlock()
 		t.result.State = s
+		if s == event.Running {
+			t.result.Err, t.result.Reason = nil, ""
+		}
 		u.flowChanged(t, attempt)
 	}
 	switch {
 	case t.blocked != "":
-		t.result.State, t.result.Reason = event.Skipped, t.blocked+" failed"
+		t.result.State, t.result.Err, t.result.Reason = event.Skipped, nil, t.blocked+" failed"
 		return
 	case stop.Err() != nil || ctx.Err() != nil:
 		t.result.State = event.Stopped
@@ -159,6 +173,11 @@ func (u *update) attempts(ctx, stop context.Context, t *task, mu *sync.Mutex) {
 	for n := 1; ; n++ {
 		set(event.Running, n)
 		err := u.runFlow(ctx, stop, t, mu)
+		if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+			// The flow was well when it was told to end at once.
+			t.result.State = event.Stopped
+			return
+		}
 		t.result.Err = err
 		t.result.violated(err)
 		if err == nil {
@@ -172,7 +191,7 @@ func (u *update) attempts(ctx, stop context.Context, t *task, mu *sync.Mutex) {
 			return
 		}
 		t.result.State = event.Failed
-		endless := u.trigger(t) == exec.Continuous
+		endless := u.endless(t.f) && t.d.kind != graph.MaterializedView // the next wave makes a view
 		if n >= attempts && !endless || stores.Classify(err) != stores.Retryable || ctx.Err() != nil {
 			return
 		}
