@@ -226,17 +226,19 @@ func (u *update) locked(ctx, stop context.Context) (*Result, diag.List, error) {
 	if err == nil && len(u.wider) > 0 && waiting.Err() == nil && ctx.Err() == nil {
 		u.nextPass(ctx)
 	}
-	final := event.Completed
+	final, told := event.Completed, err
 	switch {
 	case u.next != nil:
 		final = event.Running
+	case err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		final, told = event.Stopped, nil
 	case err != nil || u.result.Failed():
 		final = event.Failed
 	case waiting.Err() != nil || ctx.Err() != nil:
 		final = event.Stopped
 	}
 	if final != event.Running {
-		u.changed(final, err)
+		u.changed(final, told)
 	}
 	err = errors.Join(err, log(), u.clearSpill())
 	return &u.result, list, err
