@@ -41,7 +41,11 @@ func define(p *Project, faulty bool) *definer {
 		d.sources[strings.ToLower(s.Name.Parts[0])] = s
 	}
 	for _, s := range p.spec.Sinks {
-		d.add(&dataset{kind: graph.Sink, name: s.Name.Parts, place: s.Span, file: s.File, sink: s})
+		x := &dataset{kind: graph.Sink, name: s.Name.Parts, place: s.Span, file: s.File, sink: s}
+		if len(s.MovedFrom.Parts) == 1 {
+			x.movedFrom, x.movedAt = s.MovedFrom.Parts, s.MovedFrom.Span
+		}
+		d.add(x)
 	}
 	for _, x := range p.spec.Datasets {
 		d.fromSpec(x)
@@ -337,7 +341,7 @@ func (d *definer) checkMoves() {
 			continue
 		}
 		was := strings.ToLower(strings.Join(x.movedFrom, "."))
-		other := tables[was]
+		other := tables[was] // sinks have one part, tables three
 		switch {
 		case other != nil:
 			d.list = append(d.list, diag.AtSpan(x.file, x.movedAt, "INVALID_MOVED_FROM", fmt.Sprintf("%s and %s are both moved from %s", other.shown(), x.shown(), was)).

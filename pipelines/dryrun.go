@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
-	"strings"
 
 	"pipelines/pipelines/graph"
 	"pipelines/runtime/checkpoint"
@@ -22,6 +20,8 @@ type Step struct {
 	Kind    string   `json:"kind"`
 	Action  string   `json:"action"` // create, append, replace, refresh, change columns, none
 	Details []string `json:"details,omitempty"`
+	// Errors are why Run would fail here.
+	Errors []string `json:"errors,omitempty"`
 	// Waiting is the number of splits (files, versions) that wait, -1 unknown.
 	Waiting int    `json:"waiting"`
 	Plan    string `json:"plan,omitempty"`
@@ -65,6 +65,9 @@ func (p *Project) DryRun(ctx context.Context, o RunOptions) ([]Step, diag.List, 
 func (u *update) step(d *dataset) Step {
 	s := Step{Dataset: d.shown(), Kind: d.kind.String(), Waiting: -1}
 	t := u.tables[d]
+	if d.kind == graph.Sink {
+		s.Details = u.sinks[d].move.details()
+	}
 	if t != nil {
 		s.Details = append(t.move.details(), t.about.details()...)
 	}
@@ -98,41 +101,46 @@ func (u *update) step(d *dataset) Step {
 // position is known: that of a flow at work is not.
 func (u *update) lookAtFlow(ctx context.Context, d *dataset, f *flow, s *Step) bool {
 	s.Plan += logical.Explain(f.plan.Node)
-	if d.kind == graph.MaterializedView {
-		return true
+	fail := func(err error) { s.Errors = append(s.Errors, fmt.Sprintf("flow %s: %v", f.name, err)) }
+	at := position{}
+	if d.kind != graph.MaterializedView {
+		at = u.deployed(ctx, d, f)
 	}
-	at := u.deployed(d, f)
 	if at.note != "" {
 		s.Details = append(s.Details, "flow "+f.name+": "+at.note)
 	}
-	if at.unknown {
+	if at.err != nil {
+		fail(at.err)
 		return false
 	}
 	for _, r := range f.plan.Reads {
 		h := r.Handle.(handle)
-		if !r.Streaming || h.source == nil {
+		if h.source == nil {
 			continue
 		}
 		out := u.newRelations(d, false)
 		if err := out.openSource(ctx, r, h.source); err != nil {
-			s.Details = append(s.Details, fmt.Sprintf("flow %s: %s cannot be read: %v", f.name, r.Name[0], err))
+			fail(fmt.Errorf("%s cannot be read: %w", r.Name[0], err))
+			continue
+		}
+		if !r.Streaming || at.unknown {
 			continue
 		}
 		src := out.streams[r.ID]
 		if err := errors.Join(src.Start(ctx, at.offsets[r.ID], at.ledger(r.ID)), src.Pin(ctx)); err != nil {
-			s.Details = append(s.Details, fmt.Sprintf("flow %s: %v", f.name, err))
+			fail(err)
 			continue
 		}
 		plan, err := src.Plan(ctx, at.offsets[r.ID], connector.PlanOptions{Unlimited: true, Pinned: true})
 		if err != nil {
-			s.Details = append(s.Details, fmt.Sprintf("flow %s: %v", f.name, err))
+			fail(err)
 			continue
 		}
 		s.Waiting = max(s.Waiting, 0) + plan.Splits
 		s.Details = append(s.Details, fmt.Sprintf("flow %s: %s waiting", f.name, areMany(plan.Splits, "file", " of "+r.Name[0])))
 		s.Details = append(s.Details, plan.Notes...)
 	}
-	return true
+	return !at.unknown && len(s.Errors) == 0
 }
 
 // position is how far a flow has come.
@@ -140,7 +148,8 @@ type position struct {
 	offsets map[string]stream.Offset
 	ledgers map[string][]connector.Entry
 	note    string
-	unknown bool // another process has the checkpoint, or it cannot be read
+	unknown bool  // another process has the checkpoint
+	err     error // what Run would fail with
 }
 
 func (p position) ledger(id string) connector.Ledger {
@@ -156,21 +165,28 @@ func (p position) ledger(id string) connector.Ledger {
 
 // deployed reads what a flow's checkpoint holds, without waiting for a running
 // update.
-func (u *update) deployed(d *dataset, f *flow) position {
+func (u *update) deployed(ctx context.Context, d *dataset, f *flow) position {
 	t := u.tables[d]
-	if t == nil || !t.known || u.fresh[d] {
+	if d.kind == graph.Sink {
+		t = u.sinks[d]
+	}
+	if t == nil || u.fresh[d] {
 		return position{}
 	}
-	path := u.checkpointOf(t, f.name)
-	if _, err := os.Stat(path); err != nil {
-		return position{note: "starts from the beginning"}
+	path := u.checkpointPath(u.recordName(d).CheckpointFolder(f.name, 0))
+	if t.known {
+		path = u.checkpointOf(t, f.name)
+	} else if !exists(path) {
+		return position{}
 	}
 	db, err := checkpoint.View(path)
-	if errors.Is(err, checkpoint.ErrLocked) {
+	switch {
+	case errors.Is(err, checkpoint.ErrMissing):
+		return u.missing(t, f.name, path)
+	case errors.Is(err, checkpoint.ErrLocked):
 		return position{note: "is running now, so how much waits is not known", unknown: true}
-	}
-	if err != nil {
-		return position{note: strings.TrimSpace(err.Error()), unknown: true}
+	case err != nil:
+		return position{err: u.checkpointError(d, err)}
 	}
 	// The snapshot is taken whole, so that the file is not held open.
 	out := position{ledgers: map[string][]connector.Entry{}}
@@ -183,15 +199,37 @@ func (u *update) deployed(d *dataset, f *flow) position {
 			})
 		}
 	}
+	if err == nil && db.Identity().AppID != t.record.Flows[f.name] {
+		err = otherID(d, path, db.Identity().AppID, t.record.Flows[f.name])
+	} else if err != nil {
+		err = u.checkpointError(d, err)
+	}
 	if err := errors.Join(err, db.Close()); err != nil {
-		return position{note: err.Error(), unknown: true}
+		return position{err: err}
 	}
 	if snap.Intent == nil {
 		return out
 	}
 	snap.RenameSources(u.movedSources(f))
 	out.offsets, out.note = snap.Intent.To, areMany(int(snap.Marked+1), "epoch", "")+" committed"
+	if snap.Intent.Epoch > snap.Marked {
+		out.note += fmt.Sprintf("; epoch %d is begun and will be finished first", snap.Intent.Epoch)
+	}
 	return out
+}
+
+// missing is the position of a flow without a checkpoint: the start, unless
+// there was one.
+func (u *update) missing(t *target, flow, path string) position {
+	if t.table != nil {
+		if epoch, ok := t.table.Known().Txn(t.record.Flows[flow]); ok {
+			return position{err: aheadError(t.d, flow, path, epoch)}
+		}
+	}
+	if t.record.Extra[made+flow] != "" || exists(path+".made") {
+		return position{err: lostError(t.d, flow, path)}
+	}
+	return position{note: "starts from the beginning"}
 }
 
 func (u *update) checkpointPath(folder string) string {

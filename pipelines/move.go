@@ -72,12 +72,12 @@ func (u *update) movedTable(ctx context.Context, t *target) (diag.List, error) {
 	fail := func(code diag.Code, hint, format string, args ...any) (diag.List, error) {
 		return diag.List{diag.AtSpan(d.file, d.movedAt, code, fmt.Sprintf(format, args...)).WithHint(hint)}, nil
 	}
-	old, found, err := u.st.record(ctx, d.movedFrom)
+	old, found, err := u.st.record(ctx, u.formerName(d))
 	switch {
 	case err != nil:
 		return nil, err
 	case found && t.known:
-		return fail("MOVED_FROM_CONFLICT", "remove moved_from and keep both, or take one of them out of the storage", "the storage holds both %s and %s: which rows are to be kept is not known", nameOf(d.movedFrom), d.shown())
+		return fail("MOVED_FROM_CONFLICT", "remove moved_from and keep both, or take one of them out of the storage", "the storage holds both %s and %s: which rows are to be kept is not known", u.formerShown(d), d.shown())
 	case t.known:
 		return nil, nil // it was moved before
 	case !found:
@@ -91,7 +91,7 @@ func (u *update) movedTable(ctx context.Context, t *target) (diag.List, error) {
 	}
 	from := old.Name
 	t.record, t.known = old, true
-	t.record.Name = nameOf(d.name)
+	t.record.Name = u.recordName(d)
 	t.move = &move{From: &from, Flows: map[string]string{}}
 	if t.record.Extra == nil {
 		t.record.Extra = map[string]string{}
@@ -112,11 +112,15 @@ func (u *update) movedTable(ctx context.Context, t *target) (diag.List, error) {
 // would start it afresh.
 func (u *update) strayMove(ctx context.Context, d *dataset) (diag.List, error) {
 	names, err := u.leftTables(ctx)
+	if d.kind == graph.Sink {
+		names, err = u.leftSinks(ctx)
+	}
 	if err != nil || len(names) == 0 {
 		return nil, err
 	}
-	x := diag.AtSpan(d.file, d.movedAt, "MOVED_FROM_NOT_FOUND", fmt.Sprintf("the storage holds no table %s that %s could be moved from", nameOf(d.movedFrom), d.shown()))
-	return diag.List{x.WithHint(orHint(diag.DidYouMean(nameOf(d.movedFrom).String(), names), "the project no longer defines "+strings.Join(names, ", ")+"; remove moved_from if "+d.shown()+" is new"))}, nil
+	was := u.formerShown(d)
+	x := diag.AtSpan(d.file, d.movedAt, "MOVED_FROM_NOT_FOUND", fmt.Sprintf("the storage holds no %s %s that %s could be moved from", kindWord(d), was, d.shown()))
+	return diag.List{x.WithHint(orHint(diag.DidYouMean(was, names), "the project no longer defines "+strings.Join(names, ", ")+"; remove moved_from if "+d.shown()+" is new"))}, nil
 }
 
 // renamedTable warns where a new table may be a renamed one.
@@ -205,6 +209,10 @@ func renameFlow(rec *catalog.Record, m *move, was, now string) {
 	rec.Flows[now] = rec.Flows[was]
 	delete(rec.Flows, was)
 	delete(rec.Extra, retired+was)
+	if rec.Extra[made+was] != "" {
+		rec.Extra[made+now] = rec.Extra[made+was]
+		delete(rec.Extra, made+was)
+	}
 	m.Flows[now] = was
 	if text := rec.Extra[keyedKey]; text != "" {
 		rec.Extra[keyedKey] = keyedBy(text, was, now)
@@ -227,7 +235,9 @@ func (m *move) details() []string {
 		return nil
 	}
 	var out []string
-	if m.From != nil {
+	if m.From != nil && m.From.Catalog == sinkCatalog {
+		out = append(out, fmt.Sprintf("moved from %s: its checkpoints are kept", m.From.Table))
+	} else if m.From != nil {
 		out = append(out, fmt.Sprintf("moved from %s: rows, state and checkpoints are kept; the data stays in its folder", m.From))
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.Flows)) {
@@ -239,7 +249,11 @@ func (m *move) details() []string {
 // doMoves carries out the renames, before anything else is written.
 func (u *update) doMoves(ctx context.Context) error {
 	for _, d := range u.p.datasets {
-		if t := u.tables[d]; t != nil && t.move != nil {
+		t := u.tables[d]
+		if d.kind == graph.Sink {
+			t = u.sinks[d]
+		}
+		if t != nil && t.move != nil {
 			if err := u.doMove(ctx, t); err != nil {
 				return fmt.Errorf("move %s: %w", d.shown(), err)
 			}
@@ -394,11 +408,7 @@ func (u *update) moveReaders(ctx context.Context) error {
 				continue
 			}
 			if d.kind == graph.Sink {
-				rec, known, err := u.st.record(ctx, u.sinkName(d))
-				if err != nil {
-					return err
-				}
-				reader = &target{d: d, record: rec, known: known}
+				reader = u.sinks[d]
 			}
 			if reader == nil || !reader.known {
 				continue
@@ -421,25 +431,4 @@ func statePlan(f *flow, rec catalog.Record) logical.Node {
 		return logical.RenameState(f.plan.Node, f.target.shown(), was)
 	}
 	return f.plan.Node
-}
-
-// moveSink renames flows into a sink.
-func (u *update) moveSink(ctx context.Context, d *dataset, rec *catalog.Record) error {
-	var m *move
-	if text := rec.Extra[moving]; text != "" {
-		m = &move{}
-		if err := json.Unmarshal([]byte(text), m); err != nil {
-			return fmt.Errorf("catalog entry of %s: %w", rec.Name, err)
-		}
-	} else if list := movedFlows(d, rec, &m); list.HasErrors() {
-		return fmt.Errorf("%s; %s", list[0].Message, list[0].Hint)
-	}
-	if m == nil {
-		return nil
-	}
-	if err := u.begin(ctx, rec, m); err != nil {
-		return err
-	}
-	delete(rec.Extra, moving)
-	return u.st.catalog.Put(ctx, *rec)
 }

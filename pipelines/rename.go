@@ -18,13 +18,15 @@ const retired = "retired/"
 // written there is gone: most likely it was renamed, and all its rows would be
 // added again.
 func (u *update) renamedFlows(t *target) diag.List {
-	if u.fresh[t.d] || t.d.kind != graph.StreamingTable || !t.known {
+	if u.fresh[t.d] || t.d.kind != graph.StreamingTable && t.d.kind != graph.Sink || !t.known {
 		return nil
 	}
 	fresh, gone := flowChanges(t)
-	snap := t.table.Known()
 	gone = slices.DeleteFunc(gone, func(name string) bool {
-		_, wrote := snap.Txn(t.record.Flows[name])
+		wrote := t.record.Extra[made+name] != ""
+		if t.table != nil {
+			_, wrote = t.table.Known().Txn(t.record.Flows[name])
+		}
 		return !wrote || t.record.Extra[retired+name] != ""
 	})
 	if len(fresh) == 0 || len(gone) == 0 {
@@ -57,6 +59,9 @@ func flowChanges(t *target) (fresh, gone []string) {
 // reports whether one changed.
 func noteRetired(t *target) (changed bool) {
 	_, gone := flowChanges(t)
+	if len(gone) > 0 && t.record.Extra == nil {
+		t.record.Extra = map[string]string{}
+	}
 	for _, name := range gone {
 		if t.record.Extra[retired+name] == "" {
 			t.record.Extra[retired+name], changed = "true", true

@@ -5,8 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -14,14 +12,12 @@ import (
 	"pipelines/pipelines/builtin"
 	"pipelines/pipelines/event"
 	"pipelines/pipelines/graph"
-	"pipelines/runtime/checkpoint"
 	"pipelines/runtime/connector"
 	exec "pipelines/runtime/flow"
 	"pipelines/runtime/stream"
 	"pipelines/spec"
 	"pipelines/sqlplan/logical"
 	"pipelines/tables"
-	"pipelines/tables/catalog"
 )
 
 // newAppID mints a transaction id: 32 random hex digits under a prefix that
@@ -160,11 +156,12 @@ func (u *update) runStream(ctx, stop context.Context, t *task, mu *sync.Mutex) (
 	if err != nil {
 		return err
 	}
-	sink, rec, err := u.sinkOf(ctx, t)
+	sink, tg, err := u.sinkOf(ctx, t)
 	if err != nil {
 		return err
 	}
-	db, err := u.checkpoint(ctx, t, rec, sink)
+	rec := u.recordOf(tg)
+	db, err := u.checkpoint(ctx, t, tg, sink)
 	if err != nil {
 		return err
 	}
@@ -217,10 +214,11 @@ func (u *update) trigger(t *task) exec.Trigger {
 	return exec.AvailableNow
 }
 
-// sinkOf opens the target of a flow and the record that names its checkpoint.
-func (u *update) sinkOf(ctx context.Context, t *task) (connector.Sink, catalog.Record, error) {
+// sinkOf opens the target of a flow.
+func (u *update) sinkOf(ctx context.Context, t *task) (connector.Sink, *target, error) {
 	if t.d.kind == graph.Sink {
-		return u.outsideSink(ctx, t)
+		s, err := u.outsideSink(ctx, t)
+		return s, u.sinks[t.d], err
 	}
 	tg := u.tables[t.d]
 	o := builtin.TableSinkOptions{
@@ -228,72 +226,9 @@ func (u *update) sinkOf(ctx context.Context, t *task) (connector.Sink, catalog.R
 		Location: t.f.session.Location, Pool: u.pool, At: u.o.At,
 	}
 	if t.f.keyed != nil {
-		return u.keyedSink(t, o), tg.record, nil
+		return u.keyedSink(t, o), tg, nil
 	}
-	return builtin.TableSink(o), tg.record, nil
-}
-
-// sinkCatalog is where the checkpoints of sinks are recorded.
-const sinkCatalog = "__sinks"
-
-func (u *update) outsideSink(ctx context.Context, t *task) (connector.Sink, catalog.Record, error) {
-	f := builtin.Sink(t.d.sink.Format.Value)
-	vals, list := decodeOptions(f.Name+" sink", f.Fields, t.d.sink, u.p)
-	if list.HasErrors() {
-		return nil, catalog.Record{}, fmt.Errorf("sink %s: %s", t.d.shown(), list[0].Message)
-	}
-	s, err := f.Open(ctx, connector.SinkConfig{Name: t.d.shown(), Dir: u.p.spec.Dir, Schema: t.f.plan.Schema, Options: vals, Out: u.o.Out})
-	if err != nil {
-		return nil, catalog.Record{}, err
-	}
-	return s, u.sinks[t.d], nil
-}
-
-// checkpoint opens the flow's checkpoint, or makes it where there cannot be
-// one yet.
-func (u *update) checkpoint(ctx context.Context, t *task, rec catalog.Record, sink connector.Sink) (*checkpoint.DB, error) {
-	name := rec.Name
-	folder := filepath.Join(u.p.spec.CheckpointDir(), filepath.FromSlash(name.CheckpointFolder(t.f.name, rec.CheckpointVersion)))
-	id := checkpoint.Identity{Dataset: name.String(), Flow: t.f.name, Version: int(rec.CheckpointVersion), AppID: rec.Flows[t.f.name]}
-	path := filepath.Join(folder, "flow.db")
-	db, err := checkpoint.Open(path, id)
-	if errors.Is(err, checkpoint.ErrMissing) {
-		return u.newCheckpoint(ctx, t, path, id, sink)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%w; restore it from a copy, or run with --full-refresh %s", err, t.d.shown())
-	}
-	if db.Identity().AppID != id.AppID {
-		return nil, errors.Join(fmt.Errorf("checkpoint %s belongs to transaction id %s, the catalog says %s; restore both from one copy, or run with --full-refresh %s", path, db.Identity().AppID, id.AppID, t.d.shown()), db.Close())
-	}
-	return db, nil
-}
-
-// newCheckpoint makes a checkpoint unless the target already holds epochs of
-// the flow or other files show that there was one.
-func (u *update) newCheckpoint(ctx context.Context, t *task, path string, id checkpoint.Identity, sink connector.Sink) (*checkpoint.DB, error) {
-	held, err := sink.Held(ctx, id.AppID)
-	if err != nil {
-		return nil, err
-	}
-	if held.Knows && held.Epoch >= 0 {
-		return nil, fmt.Errorf("%w: %s holds epochs up to %d of flow %s, and the checkpoint %s is missing; restore it from a copy, or run with --full-refresh %s",
-			exec.ErrAhead, t.d.shown(), held.Epoch, t.f.name, path, t.d.shown())
-	}
-	if !held.Knows {
-		marker := path + ".made"
-		if _, err := os.Stat(marker); err == nil {
-			return nil, fmt.Errorf("%w: the checkpoint %s of flow %s is gone; restore it from a copy, or run with --full-refresh %s", checkpoint.ErrMissing, path, t.f.name, t.d.shown())
-		}
-	}
-	db, err := checkpoint.Create(path, id)
-	if err != nil || held.Knows {
-		return db, err
-	}
-	if err := os.WriteFile(path+".made", nil, 0o644); err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	return db, nil
+	return builtin.TableSink(o), tg, nil
 }
 
 // progress reports a committed epoch.

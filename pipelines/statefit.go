@@ -18,11 +18,7 @@ import (
 func (u *update) statesFit(ctx context.Context, d *dataset) diag.List {
 	t := u.tables[d]
 	if d.kind == graph.Sink {
-		rec, known, err := u.st.record(ctx, u.sinkName(d))
-		if err != nil {
-			return nil // whoever opens it says more
-		}
-		t = &target{d: d, record: rec, known: known}
+		t = u.sinks[d]
 	}
 	if d.kind != graph.StreamingTable && d.kind != graph.Sink || t == nil || !t.known || u.fresh[d] {
 		return nil

@@ -114,6 +114,11 @@ func (a *analyzer) snapshot(t *tables.Table, version int64) (snap *tables.Snapsh
 	return snap, err
 }
 
+// recordPath is where the record of a name is.
+func (s *storage) recordPath(n catalog.Name) string {
+	return filepath.Join(s.root, filepath.FromSlash(n.RecordPath()))
+}
+
 // lockPath is the path of the run lock.
 func (s *storage) lockPath(pipeline string) string {
 	return filepath.Join(s.root, filepath.FromSlash(catalog.LockPath(pipeline)))

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -36,7 +35,15 @@ type target struct {
 func (u *update) materialise(ctx context.Context) (diag.List, error) {
 	var list diag.List
 	for _, d := range u.p.datasets {
-		if d.kind == graph.TemporaryView || d.kind == graph.Sink {
+		if d.kind == graph.Sink {
+			more, err := u.lookAtSink(ctx, d)
+			list = append(list, more...)
+			if err != nil {
+				return list, &EnvironmentError{err}
+			}
+			continue
+		}
+		if d.kind == graph.TemporaryView {
 			continue
 		}
 		t, more, err := u.lookAt(ctx, d)
@@ -240,6 +247,8 @@ func kindOf(k graph.Kind) catalog.Kind {
 		return catalog.MaterializedView
 	case graph.PersistedView:
 		return catalog.View
+	case graph.Sink:
+		return sinkKind
 	}
 	return catalog.StreamingTable
 }
@@ -251,6 +260,9 @@ func (u *update) makeTables(ctx context.Context) error {
 		return err
 	}
 	if err := u.recordRefreshes(ctx); err != nil {
+		return err
+	}
+	if err := u.retireSinks(ctx); err != nil {
 		return err
 	}
 	for _, d := range u.p.datasets {
@@ -286,7 +298,7 @@ func (u *update) recordRefreshes(ctx context.Context) error {
 		case !u.selected[d]:
 			return nil
 		case d.kind == graph.Sink:
-			return u.recordSink(ctx, d)
+			return u.recordSink(ctx, u.sinks[d])
 		case t == nil || !u.fresh[d] || d.kind != graph.StreamingTable || !t.known:
 			return nil
 		}
@@ -301,41 +313,6 @@ func (u *update) recordRefreshes(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// sinkName is the name of the record of a sink.
-func (u *update) sinkName(d *dataset) []string { return []string{sinkCatalog, u.p.Name(), d.shown()} }
-
-// recordSink finds or makes the record that names the checkpoints of a sink's
-// flows.
-func (u *update) recordSink(ctx context.Context, d *dataset) error {
-	name := u.sinkName(d)
-	rec, known, err := u.st.record(ctx, name)
-	if err != nil {
-		return err
-	}
-	changed := !known
-	if rec.Flows == nil {
-		rec.Flows = map[string]string{}
-	}
-	if u.fresh[d] && len(rec.Flows) > 0 {
-		rec.CheckpointVersion++
-		rec.Flows, changed = map[string]string{}, true
-	}
-	rec.Name, rec.Kind, rec.Owner = nameOf(name), "sink", u.p.Name()
-	if err := u.moveSink(ctx, d, &rec); err != nil {
-		return err
-	}
-	for _, f := range d.flows {
-		if rec.Flows[f.name] == "" {
-			rec.Flows[f.name], changed = newAppID(), true
-		}
-	}
-	u.sinks[d] = rec
-	if !changed {
-		return nil
-	}
-	return u.st.catalog.Put(ctx, rec)
 }
 
 func (u *update) makeTable(ctx context.Context, t *target) error {
@@ -417,12 +394,10 @@ func (u *update) createTable(ctx context.Context, t *target) error {
 // hasCheckpoint reports whether a flow of the table has a checkpoint of the
 // record's version.
 func (u *update) hasCheckpoint(t *target) bool {
-	for _, f := range t.d.flows {
-		if _, err := os.Stat(u.checkpointPath(nameOf(t.d.name).CheckpointFolder(f.name, t.record.CheckpointVersion))); err == nil {
-			return true
-		}
-	}
-	return false
+	name := u.recordName(t.d)
+	return slices.ContainsFunc(t.d.flows, func(f *flow) bool {
+		return exists(u.checkpointPath(name.CheckpointFolder(f.name, t.record.CheckpointVersion)))
+	})
 }
 
 // refreshing marks a record whose table still has to be emptied; its value is
@@ -451,6 +426,7 @@ func (u *update) startAgain(_ context.Context, t *target) error {
 		t.record.Flows[f.name] = newAppID()
 	}
 	maps.DeleteFunc(t.record.Flows, func(_, id string) bool { return id == "" })
+	forgetMade(t.record.Extra)
 	delete(t.record.Extra, stateName)
 	t.record.Extra[refreshing] = newAppID()
 	return nil

@@ -118,7 +118,8 @@ type update struct {
 	selected map[*dataset]bool
 	fresh    map[*dataset]bool // to be made anew
 	tables   map[*dataset]*target
-	sinks    map[*dataset]catalog.Record
+	sinks    map[*dataset]*target
+	recordMu sync.Mutex // guards the records of targets while flows run
 	result   Result
 	pinMu    sync.Mutex                   // guards pins; held for memory work only
 	pins     map[*target]*tables.Snapshot // see pin
@@ -161,7 +162,7 @@ func (p *Project) Run(ctx, stop context.Context, o RunOptions) (*Result, diag.Li
 }
 
 func newUpdate(p *Project, o RunOptions) *update {
-	u := &update{p: p, o: o, started: p.now(), selected: map[*dataset]bool{}, fresh: map[*dataset]bool{}, tables: map[*dataset]*target{}, sinks: map[*dataset]catalog.Record{}}
+	u := &update{p: p, o: o, started: p.now(), selected: map[*dataset]bool{}, fresh: map[*dataset]bool{}, tables: map[*dataset]*target{}, sinks: map[*dataset]*target{}}
 	if u.o.Lanes <= 0 {
 		u.o.Lanes = runtime.GOMAXPROCS(0)
 	}

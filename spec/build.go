@@ -224,7 +224,7 @@ func (w *walker) simpleName(r *record, code diag.Code) Name {
 }
 
 func (w *walker) sink(r *record) *Sink {
-	s := &Sink{Name: w.simpleName(r, "INVALID_NAME"), Format: r.str("format"), Options: r.options("options"), File: w.file, Span: r.span}
+	s := &Sink{Name: w.simpleName(r, "INVALID_NAME"), Format: r.str("format"), Options: r.options("options"), MovedFrom: r.name("moved_from"), File: w.file, Span: r.span}
 	for _, o := range s.Options {
 		if text, plain := o.Value.Text(); plain && strings.EqualFold(o.Name, "path") {
 			w.insideProject(String{Value: text, Span: o.Span})

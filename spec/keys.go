@@ -243,6 +243,7 @@ var (
 		{name: "name", kind: kindName, required: true, doc: "Name that flows give as target."},
 		{name: "format", kind: kindText, required: true, values: sinkFormats, doc: "Format or connector."},
 		{name: "options", kind: kindOptions, doc: "Writer options, as texts."},
+		{name: "moved_from", kind: kindName, doc: "Former name: the flows go on from their checkpoints under the new one."},
 	}}
 )
 

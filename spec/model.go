@@ -277,7 +277,9 @@ type Sink struct {
 	Name    Name // one part
 	Format  String
 	Options []option.Entry
-	File    *diag.File
-	Span    diag.Span
-	Faulty  bool // has errors that were reported: known by name only
+	// MovedFrom is the former name, one part; unset: none.
+	MovedFrom Name
+	File      *diag.File
+	Span      diag.Span
+	Faulty    bool // has errors that were reported: known by name only
 }

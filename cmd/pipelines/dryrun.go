@@ -49,6 +49,11 @@ func (a *app) dryRun(f selectFlags, output string, showPlan bool) error {
 	if list.HasErrors() {
 		a.code = exitFindings
 	}
+	for _, s := range steps {
+		if len(s.Errors) > 0 {
+			a.code = exitFailed
+		}
+	}
 	if output == "json" {
 		return document(a.stdout, struct {
 			Schema   int              `json:"schema"`
@@ -61,6 +66,10 @@ func (a *app) dryRun(f selectFlags, output string, showPlan bool) error {
 		fmt.Fprintf(a.stdout, "%s (%s): %s\n", s.Dataset, s.Kind, s.Action)
 		for _, d := range s.Details {
 			fmt.Fprintf(a.stdout, "  %s\n", d)
+		}
+		for _, e := range s.Errors {
+			fmt.Fprintf(a.stdout, "  would fail: %s\n", e)
+			fmt.Fprintf(a.stderr, "error: %s: %s\n", s.Dataset, e)
 		}
 		if showPlan && s.Plan != "" {
 			fmt.Fprintf(a.stdout, "  %s\n", strings.ReplaceAll(strings.TrimSpace(s.Plan), "\n", "\n  "))

@@ -228,6 +228,16 @@ func (d *DB) complete(have map[string]*total) error {
 
 // identify checks whose checkpoint it is.
 func (d *DB) identify(want Identity) error {
+	if err := d.readIdentity(); err != nil {
+		return err
+	}
+	if have := d.identity; have.Dataset != want.Dataset || have.Flow != want.Flow || have.Version != want.Version {
+		return fmt.Errorf("open checkpoint %s: %w: it is %s of %s, version %d", d.path, ErrForeign, have.Flow, have.Dataset, have.Version)
+	}
+	return nil
+}
+
+func (d *DB) readIdentity() error {
 	return d.view("open", func(tx *bolt.Tx) error {
 		for _, b := range buckets {
 			if tx.Bucket(b) == nil {
@@ -245,12 +255,8 @@ func (d *DB) identify(want Identity) error {
 		if err := json.Unmarshal(text, &d.identity); err != nil {
 			return fmt.Errorf("%w: identity: %w", ErrDamaged, err)
 		}
-		have := d.identity
-		if have.Format != Format {
-			return fmt.Errorf("%w: format %d, this program reads %d", ErrForeign, have.Format, Format)
-		}
-		if have.Dataset != want.Dataset || have.Flow != want.Flow || have.Version != want.Version {
-			return fmt.Errorf("%w: it is %s of %s, version %d", ErrForeign, have.Flow, have.Dataset, have.Version)
+		if have := d.identity.Format; have != Format {
+			return fmt.Errorf("%w: format %d, this program reads %d", ErrForeign, have, Format)
 		}
 		return nil
 	})

@@ -12,7 +12,8 @@ import (
 // View opens a checkpoint for a look, or says at once (ErrLocked) that a flow
 // has it open; it waits for nobody.
 func View(path string) (*DB, error) {
-	if _, err := checkFile(path, 0); err != nil {
+	totals, err := checkFile(path, 0)
+	if err != nil {
 		return nil, err
 	}
 	db, err := bolt.Open(path, 0o644, &bolt.Options{Timeout: time.Nanosecond, ReadOnly: true})
@@ -22,5 +23,13 @@ func View(path string) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("look at checkpoint %s: %w", path, err)
 	}
-	return &DB{path: path, bolt: db}, nil
+	d := &DB{path: path, bolt: db}
+	err = d.readIdentity()
+	if err == nil {
+		err = d.complete(totals)
+	}
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return d, nil
 }

@@ -76,6 +76,9 @@ type SinkFactory struct {
 	// ExactlyOnce says that the sink knows epochs.
 	ExactlyOnce bool
 	Open        func(ctx context.Context, c SinkConfig) (Sink, error)
+	// Target says where rows are kept: two sinks of one target write to the same
+	// place. "" or nil: nowhere.
+	Target func(c SinkConfig) string
 }
 
 // SinkConfig is one sink as declared.

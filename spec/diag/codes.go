@@ -33,6 +33,8 @@ var codes = [...]CodeInfo{
 	{"PATH_OUTSIDE_PROJECT", "", "A relative path leaves the project folder."},
 	{"PYTHON_DEFINITIONS_NOT_SUPPORTED", "0A000", "Datasets defined in Python need Spark itself."},
 	{"SECRET_NOT_ALLOWED", "", "A secret stands outside of options."},
+	{"SINK_LEFT", "", "A new sink, while the storage holds the checkpoints of one that is no longer defined."},
+	{"SINK_RENAMED", "", "A new sink or flow would write again what another one has written to the same target."},
 	{"SQL_FILE_NOT_FOUND", "", "The file that `sql_file` names cannot be read."},
 	{"STATE_NOT_BOUNDED", "", "A streaming operator's state grows without a bound."},
 	{"TABLE_LEFT", "", "A new table, while the storage holds one that is no longer defined."},

@@ -168,8 +168,17 @@ func (c *Catalog) Delete(ctx context.Context, name Name, pipeline string) error 
 // record that cannot be read is handed over as its error, with the key as its
 // table's name.
 func (c *Catalog) List(ctx context.Context, fn func(Record, error) bool) error {
+	return c.list(ctx, recordFolder, fn)
+}
+
+// ListIn is like List for the records of one catalog.
+func (c *Catalog) ListIn(ctx context.Context, name string, fn func(Record, error) bool) error {
+	return c.list(ctx, recordFolder+PathPart(name)+"/", fn)
+}
+
+func (c *Catalog) list(ctx context.Context, prefix string, fn func(Record, error) bool) error {
 	var keys []string
-	err := c.store.List(ctx, stores.ListOptions{Prefix: recordFolder, NamesOnly: true}, func(o stores.ObjectInfo) bool {
+	err := c.store.List(ctx, stores.ListOptions{Prefix: prefix, NamesOnly: true}, func(o stores.ObjectInfo) bool {
 		if strings.HasSuffix(o.Key, ".json") && strings.Count(o.Key, "/") == 3 {
 			keys = append(keys, o.Key)
 		}

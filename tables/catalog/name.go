@@ -28,6 +28,9 @@ const recordFolder = "catalog/"
 
 func (n Name) key() string { return recordFolder + n.path() + ".json" }
 
+// RecordPath returns the path of the name's record, relative to the storage.
+func (n Name) RecordPath() string { return n.key() }
+
 // DataFolder returns the folder of the table's data, relative to the storage.
 func (n Name) DataFolder() string { return "tables/" + n.path() }
 

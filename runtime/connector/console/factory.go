@@ -16,11 +16,17 @@ func Factory() connector.SinkFactory {
 			{Name: "path", Type: option.TypeString, Doc: "append the lines to this file instead of standard output"},
 		},
 		Open: func(_ context.Context, c connector.SinkConfig) (connector.Sink, error) {
-			o := Options{Schema: c.Schema, Path: c.Options.String("path"), Out: c.Out}
-			if o.Path != "" && !filepath.IsAbs(o.Path) {
-				o.Path = filepath.Join(c.Dir, o.Path)
-			}
-			return New(o), nil
+			return New(Options{Schema: c.Schema, Path: target(c), Out: c.Out}), nil
 		},
+		Target: target,
 	}
+}
+
+// target is the path of the file, "" for standard output.
+func target(c connector.SinkConfig) string {
+	path := c.Options.String("path")
+	if path != "" && !filepath.IsAbs(path) {
+		path = filepath.Join(c.Dir, path)
+	}
+	return path
 }
