@@ -25,6 +25,7 @@ const (
 	upserted = "  - name: out\n    output_mode: update\n    keys: [k]\n    sql: SELECT k, sum(v) AS s FROM STREAM(raw) GROUP BY k\n"
 	kept     = "  - name: out\n    deduplicate: {keys: [k]}\n    sql: SELECT k, v FROM STREAM(raw)\n"
 	topped   = "  - name: out\n    output_mode: update\n    keys: [k, rn]\n    sql: SELECT * FROM (SELECT k, v, row_number() OVER (PARTITION BY k ORDER BY v) AS rn FROM STREAM(raw)) WHERE rn <= 2\n"
+	branches = "  - name: out\n    output_mode: update\n    keys: [b, k]\n    sql: SELECT 'x' AS b, k, count(*) AS n FROM STREAM(raw) WHERE v < 2 GROUP BY k UNION ALL SELECT 'y', k, count(*) FROM STREAM(raw) WHERE v >= 2 GROUP BY k\n"
 	joined   = "  - name: out\n    sql: SELECT a.k, a.v AS x, b.v AS y FROM (SELECT * FROM STREAM(raw) WATERMARK ts DELAY OF INTERVAL 1 SECOND WHERE v < 2) a JOIN (SELECT * FROM STREAM(raw) WATERMARK ts DELAY OF INTERVAL 1 SECOND WHERE v >= 2) b ON a.k = b.k AND b.ts BETWEEN a.ts AND a.ts + INTERVAL 1 HOUR\n"
 )
 
@@ -40,8 +41,12 @@ var edits = []edit{
 	{"an output column without state", upserted, strings.Replace(upserted, "AS s", "AS s, upper(k) AS u", 1), "", []string{`"a" 4 "A"`, `"b" 2 null`, `"c" 4 "C"`}},
 	{"another name below", upserted, strings.ReplaceAll(strings.Replace(upserted, "STREAM(raw)", "(SELECT k, v AS w FROM STREAM(raw))", 1), "sum(v)", "sum(w)"), "the state", nil},
 	{"the watermark's delay", windowed, strings.Replace(windowed, "INTERVAL 10", "INTERVAL 40", 1), "", []string{`"00:00" "a" 2`, `"00:00" "b" 1`}},
-	{"another order of keys", windowed, strings.Replace(windowed, "window(ts, '10 seconds'), k", "k, window(ts, '10 seconds')", 1), "stateful operators", nil},
+	{"another order of keys", windowed, strings.Replace(windowed, "window(ts, '10 seconds'), k", "k, window(ts, '10 seconds')", 1), "the stateful operators changed", nil},
+	{"another order of keys: the way out", windowed, strings.Replace(windowed, "window(ts, '10 seconds'), k", "k, window(ts, '10 seconds')", 1), "list them as they were", nil},
+	{"another order of aggregates", strings.Replace(upserted, "AS s", "AS s, max(v) AS m", 1), strings.Replace(upserted, "sum(v) AS s", "max(v) AS m, sum(v) AS s", 1), "list them as they were", nil},
+	{"another order of keys of a deduplication", strings.Replace(kept, "[k]", "[k, v]", 1), strings.Replace(kept, "[k]", "[v, k]", 1), "list them as they were", nil},
 	{"a changed aggregate", upserted, strings.Replace(upserted, "sum(v)", "max(v)", 1), "the state", nil},
+	{"aggregates in a subquery in another order", strings.Replace(upserted, "AS s", "AS s, max(v) AS m", 1), strings.Replace(upserted, "sum(v) AS s FROM STREAM(raw) GROUP BY k", "m, s FROM (SELECT k, sum(v) AS s, max(v) AS m FROM STREAM(raw) GROUP BY k)", 1), "", []string{`"a" 4 3`, `"b" 2 2`, `"c" 4 4`}},
 	{"a changed argument", upserted, strings.Replace(upserted, "sum(v)", "sum(v + 1)", 1), "the state", nil},
 	{"one aggregate more", upserted, strings.Replace(upserted, "AS s", "AS s, count(*) AS n", 1), "the state", nil},
 	{"a filter of an aggregate", upserted, strings.Replace(upserted, "sum(v)", "sum(v) FILTER (WHERE v > 1)", 1), "the state", nil},
@@ -58,6 +63,8 @@ var edits = []edit{
 	{"more first rows", topped, strings.Replace(topped, "<= 2", "< 4", 1), "the first 2 rows of each partition and would have to hold the first 3", nil},
 	{"fewer first rows", topped, strings.Replace(topped, "<= 2", "= 1", 1), "the first 2 rows of each partition and would have to hold the first 1", nil},
 	{"as many first rows", topped, strings.Replace(topped, "<= 2", "< 3", 1), "", []string{`"a" 1 1`, `"a" 3 2`, `"b" 2 1`, `"c" 4 1`}},
+	{"branches swapped", branches, strings.NewReplacer("'x'", "'y'", "'y'", "'x'", "< 2", ">= 2", ">= 2", "< 2").Replace(branches), "out/aggregate(k)#1 and out/aggregate(k)#2 have changed places", nil},
+	{"the filter of a branch", branches, strings.Replace(branches, ">= 2", ">= 3", 1), "", []string{`"x" "a" 1`, `"y" "a" 1`, `"y" "b" 1`, `"y" "c" 1`}},
 	{"a join's type", joined, strings.Replace(joined, "a JOIN", "a LEFT JOIN", 1), "the state", nil},
 	{"a join's bound", joined, strings.Replace(joined, "1 HOUR", "2 HOURS", 1), "the state", nil},
 	{"a join's keys", joined, strings.Replace(joined, "a.k = b.k", "a.k = b.k AND a.v = b.v", 1), "stateful operators", nil},

@@ -50,6 +50,9 @@ type Prepared struct {
 	// Layouts holds, for those that have one, what of the types shows in their
 	// entries: a widened type may leave it as it was.
 	Layouts map[string]string `json:"layouts,omitempty"`
+	// Below holds what chooses the rows of operators that only their order in the
+	// query tells apart.
+	Below map[string]string `json:"below,omitempty"`
 	// Mode is the output mode of a flow with such operators.
 	Mode string `json:"mode,omitempty"`
 	// Sink is the id among them under which the sink keeps what is its own.

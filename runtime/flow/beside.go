@@ -296,7 +296,7 @@ func (e *Execution) step(ctx context.Context, r *running) error {
 	r.prog.Run = e.o.Now().Sub(r.start)
 	r.prep = checkpoint.Prepared{
 		Epoch: r.in.Epoch, EventTimes: maps.Clone(e.marks.times), Heard: maps.Clone(e.marks.heard), Rows: r.prog.OutputRows,
-		Operators: e.meanings(), Layouts: layouts(e.plan),
+		Operators: e.meanings(), Layouts: layouts(e.plan), Below: alike(e.o.Plan),
 	}
 	if len(e.plan.State()) > 0 {
 		r.prep.Mode = modeNames[e.o.Mode]

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 
 	"pipelines/runtime/checkpoint"
 	"pipelines/runtime/operator"
@@ -73,6 +74,9 @@ func Compare(plan logical.Node, s *funcs.Session, mode logical.OutputMode, snap 
 	if c := changes(snap, streams, now, layouts(p)); c != nil {
 		return c, nil
 	}
+	if c := swapped(snap, plan); c != nil {
+		return c, nil
+	}
 	return modeChange(snap, len(p.State()) > 0, mode), nil
 }
 
@@ -83,6 +87,47 @@ func modeChange(snap checkpoint.Snapshot, stateful bool, mode logical.OutputMode
 		return &Change{OutputMode, "from " + p.Mode + " to " + modeNames[mode]}
 	}
 	return nil
+}
+
+// alike says what is below the stateful operators of a plan that only the number
+// in their ids tells apart.
+func alike(plan logical.Node) map[string]string {
+	count, states := map[string]int{}, logical.States(plan)
+	kind := func(s *logical.StateInfo) string {
+		return s.ID[:strings.LastIndexByte(s.ID, '#')+1] + s.Meaning
+	}
+	for _, s := range states {
+		count[kind(s)]++
+	}
+	out := map[string]string{}
+	for _, s := range states {
+		if count[kind(s)] > 1 {
+			out[s.ID] = s.Below
+		}
+	}
+	return out
+}
+
+// swapped finds operators of one meaning that have taken each other's place in
+// the query, and with it each other's state.
+func swapped(snap checkpoint.Snapshot, plan logical.Node) *Change {
+	if snap.Prepared == nil {
+		return nil
+	}
+	old, now := snap.Prepared.Below, alike(plan)
+	if !slices.Equal(slices.Sorted(maps.Values(old)), slices.Sorted(maps.Values(now))) {
+		return nil
+	}
+	var moved []string
+	for _, id := range slices.Sorted(maps.Keys(now)) {
+		if was, ok := old[id]; ok && was != now[id] {
+			moved = append(moved, id)
+		}
+	}
+	if len(moved) == 0 {
+		return nil
+	}
+	return &Change{Operators, strings.Join(moved, " and ") + " have changed places in the query, and would go on with each other's state"}
 }
 
 // layouts are those of a plan's operators that have one.
@@ -137,6 +182,43 @@ func zoneOf(meaning string) string {
 	return "UTC"
 }
 
+// sameOrder is the way out where only an order was changed.
+const sameOrder = "; the state is laid out in the order of keys and aggregates: list them as they were, an outer SELECT may give the columns another order"
+
+// reordered reports whether texts differ in the order of their parts alone.
+func reordered(old, now []string) bool {
+	a, b := parts(old), parts(now)
+	return !slices.Equal(old, now) && slices.Equal(a, b)
+}
+
+// parts are the sorted parts of ids or meanings: what stands between commas and
+// semicolons outside of parentheses, and in those of an id.
+func parts(texts []string) []string {
+	var out []string
+	for _, s := range texts {
+		if at := strings.IndexByte(s, '('); at > 0 && strings.Contains(s, ")#") && !strings.Contains(s, " over ") {
+			end := strings.LastIndex(s, ")#")
+			out = append(out, s[:at], s[end:])
+			s = s[at+1 : end]
+		}
+		depth, from := 0, 0
+		s = strings.ReplaceAll(strings.ReplaceAll(s, " over ", ","), ";", ",") + ","
+		for i, c := range s {
+			switch {
+			case c == '(' || c == '<':
+				depth++
+			case c == ')' || c == '>':
+				depth--
+			case c == ',' && depth <= 0:
+				out = append(out, strings.TrimSpace(s[from:i]))
+				from = i + 1
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
 var keptRowsTag = regexp.MustCompile(`^first (\d+) rows of `)
 
 // keptRows is how many rows of each partition a layout is for, "" where it says
@@ -160,6 +242,9 @@ func changes[S any](snap checkpoint.Snapshot, streams map[string]S, now, laidOut
 		return nil
 	}
 	if what := differences(snap.Prepared.Operators, now); what != "" {
+		if reordered(slices.Sorted(maps.Keys(snap.Prepared.Operators)), slices.Sorted(maps.Keys(now))) {
+			what += sameOrder
+		}
 		return &Change{Operators, what}
 	}
 	for _, id := range slices.Sorted(maps.Keys(now)) {
@@ -170,7 +255,11 @@ func changes[S any](snap checkpoint.Snapshot, streams map[string]S, now, laidOut
 			if a, b := zoneOf(old), zoneOf(now[id]); a != b && zoneTag.ReplaceAllString(old, "") == zoneTag.ReplaceAllString(now[id], "") {
 				return &Change{State, fmt.Sprintf("%s holds values that were computed in the session time zone %s, which is now %s: spark.sql.session.timeZone", id, a, b)}
 			}
-			return &Change{State, fmt.Sprintf("%s holds %s and would have to hold %s", id, old, now[id])}
+			what := fmt.Sprintf("%s holds %s and would have to hold %s", id, old, now[id])
+			if reordered([]string{old}, []string{now[id]}) {
+				what += sameOrder
+			}
+			return &Change{State, what}
 		}
 		if a, b := keptRows(snap.Prepared.Layouts[id]), keptRows(laidOut[id]); a != b && a != "" && b != "" {
 			return &Change{State, fmt.Sprintf("%s holds the first %s rows of each partition and would have to hold the first %s", id, a, b)}

@@ -38,6 +38,9 @@ func (e *Execution) recover(ctx context.Context) error {
 	}
 	c := changes(snap, e.o.Streams, e.meanings(), layouts(e.plan))
 	if c == nil {
+		c = swapped(snap, e.o.Plan)
+	}
+	if c == nil {
 		c = modeChange(snap, len(e.plan.State()) > 0, e.o.Mode)
 	}
 	if c != nil {

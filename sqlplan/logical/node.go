@@ -320,6 +320,9 @@ type StateInfo struct {
 	// Meaning is a text that changes when the stored state means another
 	// thing (aggregate functions and their versions).
 	Meaning string
+	// Below is a normal form of what chooses the operator's rows: the relations
+	// and filters below it.
+	Below string
 	// EventTime is the column whose watermark expires state, -1 for none; for
 	// window columns, the end of the window counts.
 	EventTime ColumnID

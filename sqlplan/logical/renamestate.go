@@ -3,24 +3,31 @@ package logical
 import "strings"
 
 // HasState reports whether some operator of a plan keeps state.
-func HasState(n Node) bool {
-	found := false
+func HasState(n Node) bool { return len(States(n)) > 0 }
+
+// States are those of the operators of a plan.
+func States(n Node) []*StateInfo {
+	var out []*StateInfo
 	WalkNode(n, func(n Node) bool {
+		var s *StateInfo
 		switch m := n.(type) {
 		case *Aggregate:
-			found = found || m.State != nil
+			s = m.State
 		case *Distinct:
-			found = found || m.State != nil
+			s = m.State
 		case *Join:
-			found = found || m.State != nil
+			s = m.State
 		case *Window:
-			found = found || m.State != nil
+			s = m.State
 		case *Deduplicate:
-			found = found || m.State != nil
+			s = m.State
 		}
-		return !found
+		if s != nil {
+			out = append(out, s)
+		}
+		return true
 	})
-	return found
+	return out
 }
 
 // RenameState gives the stateful operators and watermarks of a plan, which are

@@ -131,6 +131,25 @@ func Origin(n logical.Node, a logical.Attr) string {
 	return d.column(a)
 }
 
+// chosenBy is a normal form of what chooses the rows of an operator.
+func chosenBy(n logical.Node) string {
+	d := definitions{of: map[logical.ColumnID]string{}}
+	var out []string
+	for _, in := range n.Inputs() {
+		d.describe(in)
+		logical.WalkNode(in, func(m logical.Node) bool {
+			switch m := m.(type) {
+			case *logical.Scan:
+				out = append(out, m.Relation.ID)
+			case *logical.Filter:
+				out = append(out, d.text(m.Cond))
+			}
+			return true
+		})
+	}
+	return strings.Join(out, "; ")
+}
+
 // renamed lists the columns of an operator's inputs that are not simply
 // columns of a relation under their own name. An operator that keeps whole
 // rows adds it to its meaning; which of the columns it keeps, and their types,

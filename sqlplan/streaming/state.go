@@ -28,15 +28,18 @@ func (c *checker) down(n logical.Node) logical.Node {
 		k := *m
 		k.State = c.aggregateState(m)
 		c.warnDistinct(m, k.State)
+		k.State.Below = chosenBy(m)
 		n = &k
 	case *logical.Distinct:
 		k := *m
 		out := m.Input.Output()
 		k.State = c.state("distinct", attrNames(out), "distinct rows"+stored(c.opts.Zone, m.Inputs(), refs(out)...), out)
+		k.State.Below = chosenBy(m)
 		n = &k
 	case *logical.Deduplicate:
 		k := *m
 		k.State = c.dedupState(m)
+		k.State.Below = chosenBy(m)
 		c.warnDedup(m, k.State)
 		n = &k
 	case *logical.Join:
@@ -44,12 +47,14 @@ func (c *checker) down(n logical.Node) logical.Node {
 			k := *m
 			k.Time = bounds(m)
 			k.State = c.joinState(m, k.Time)
+			k.State.Below = chosenBy(m)
 			c.warnJoin(m, k.Time, k.State)
 			n = &k
 		}
 	case *logical.Window:
 		k := *m
 		k.State = c.windowState(m)
+		k.State.Below = chosenBy(m)
 		n = &k
 	case *logical.Watermark:
 		k := *m
