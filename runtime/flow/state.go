@@ -98,7 +98,7 @@ func (s *stateFiles) write(epoch int64, chain []state.Ref) ([]state.Ref, error) 
 	var ref state.Ref
 	var err error
 	switch {
-	case len(s.drains) > 0:
+	case len(s.drains) > 0 || s.changes.Bytes() >= looseBytes:
 		ref, err = s.store.WriteLoose(epoch, &s.changes, base, func() {
 			for _, drain := range s.drains {
 				drain()
@@ -115,6 +115,10 @@ func (s *stateFiles) write(epoch int64, chain []state.Ref) ([]state.Ref, error) 
 	s.renewal.wrote(ref)
 	return append(chain, ref), nil
 }
+
+// looseBytes is the size of changes from which who writes them does not sort
+// them: much of it goes with the watermark, or is replaced, before it is read.
+const looseBytes = 1 << 20
 
 // changed is about how many bytes were collected or noted.
 func (s *stateFiles) changed() int { return s.changes.Bytes() + keyBytes*s.keys }
