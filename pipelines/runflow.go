@@ -171,7 +171,7 @@ func (u *update) runStream(ctx, stop context.Context, t *task, mu *sync.Mutex) (
 	e, err := exec.New(exec.Options{
 		Dataset: t.d.shown(), Flow: t.f.name, Plan: statePlan(t.f, rec), Session: t.f.session, Streams: rel.streams, Tables: rel.tables,
 		Sink: sink, DB: db, Mode: modes[t.f.mode], Trigger: u.trigger(t), Lanes: lanes, Pool: u.pool, Budget: u.budget, TempDir: u.spillDir(), BatchRows: u.o.BatchRows,
-		Beside: u.o.Beside, Now: u.p.now, At: u.o.At, Wait: u.waiter(t),
+		Beside: 1, Now: u.p.now, At: u.o.At, Wait: u.waiter(t),
 		OnEpoch: func(p exec.Progress) {
 			u.progress(t, p, mu)
 			u.wake(t.d)

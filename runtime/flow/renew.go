@@ -22,6 +22,8 @@ type renewal struct {
 	before    uint32            // files up to this changelog are to go
 	free      bool              // with the file of this epoch they say nothing more
 	last      int               // keys that the last epoch handed out
+	slack     int64             // renewSlack, or less for tests
+	settled   int64             // settledBytes, or less for tests
 }
 
 const (
@@ -36,10 +38,18 @@ const (
 	settledParts = 64
 )
 
+func newRenewal(o Options) renewal {
+	r := renewal{newest: map[string]uint32{}, slack: renewSlack, settled: settledBytes}
+	if o.Beside > 0 {
+		r.slack, r.settled = min(r.slack, int64(o.Beside)), min(r.settled, int64(o.Beside))
+	}
+	return r
+}
+
 // renew has the operators hand out again what stands in the oldest files, where
 // the chain has two and a half times the entries that it needs, so that twice as
 // many stay.
-func (s *stateFiles) renew(handles []operator.StateHandle, slack int64) {
+func (s *stateFiles) renew(handles []operator.StateHandle) {
 	r := &s.renewal
 	r.changelog++
 	keys := 0
@@ -53,7 +63,7 @@ func (s *stateFiles) renew(handles []operator.StateHandle, slack int64) {
 		return
 	}
 	begin := !r.active
-	if r.free || begin && !r.due(s.chain, int64(keys), slack) {
+	if r.free || begin && !r.due(s.chain, int64(keys)) {
 		return
 	}
 	r.free = true
@@ -63,21 +73,13 @@ func (s *stateFiles) renew(handles []operator.StateHandle, slack int64) {
 	r.active = !r.free
 }
 
-// renewSlack is how many entries a chain may have beyond those it needs.
-func (e *Execution) renewSlack() int64 {
-	if e.o.Beside > 0 {
-		return int64(e.o.Beside)
-	}
-	return renewSlack
-}
-
 // due says whether the oldest files should go, and notes which.
-func (r *renewal) due(chain []state.Ref, keys, slack int64) bool {
+func (r *renewal) due(chain []state.Ref, keys int64) bool {
 	entries := int64(0)
 	for _, f := range chain {
 		entries += f.Entries
 	}
-	if entries <= keys*5/2+slack || len(chain) < 2 {
+	if entries <= keys*5/2+r.slack || len(chain) < 2 {
 		return false
 	}
 	for _, f := range chain {
@@ -132,5 +134,5 @@ func (s *stateFiles) mergeable(chain []state.Ref) int64 {
 	if !s.renewal.works {
 		return math.MaxInt64
 	}
-	return max(settledBytes, size(chain)/settledParts)
+	return max(s.renewal.settled, size(chain)/settledParts)
 }

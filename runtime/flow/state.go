@@ -47,7 +47,7 @@ func (e *Execution) collect() error {
 	s := &e.state
 	s.changes.Reset()
 	s.drains, s.keys = s.drains[:0], 0
-	s.renew(e.plan.State(), e.renewSlack())
+	s.renew(e.plan.State())
 	for _, h := range e.plan.State() {
 		id := h.ID()
 		if x := h.Expiry(); x.At >= 0 {
@@ -217,7 +217,7 @@ func (s *stateFiles) end(db *checkpoint.DB, failed bool) error {
 func (e *Execution) restoreState(newest, p *checkpoint.Prepared) error {
 	s := &e.state
 	s.store = state.Open(filepath.Join(filepath.Dir(e.o.DB.Path()), stateFolder))
-	s.renewal.newest = map[string]uint32{}
+	s.renewal = newRenewal(e.o)
 	if newest != nil {
 		before, err := e.o.DB.LoadPrepared(newest.Epoch - 1)
 		if err != nil {
