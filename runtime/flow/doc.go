@@ -3,8 +3,8 @@
 //
 // Reading order: Options and Execution (execution.go), the epoch (epoch.go), how
 // it ends beside the next (beside.go), recovery (recover.go), what a checkpoint
-// fits (changed.go), state in files (state.go), which scans share a read
-// (scan.go), the reading of splits by lanes (read.go), watermarks
+// fits (changed.go), state in files (state.go), how their chain is kept short
+// (renew.go), which scans share a read (scan.go), the reading of splits by lanes (read.go), watermarks
 // (watermark.go), bounded queries (bounded.go).
 //
 // One epoch: plan end offsets → intent → read and push by lane → end the step →

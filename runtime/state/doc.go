@@ -3,9 +3,11 @@
 // epoch costs in proportion to the keys that it changed.
 //
 // Reading order: Changes (changes.go: by key group, sorted as they are written),
-// entry order and file format (file.go: Writer, Reader), what goes by itself
-// (scope.go: Scope, Prune), Merge (merge.go: a tree of losers), Store (store.go:
-// what a flow calls), Compaction (compact.go: a pure decision).
+// entry order and file format (file.go: Writer, Reader), files of so many changes
+// that who writes them neither holds nor sorts them (loose.go), what goes by itself
+// (scope.go: Scope, Prune), Merge (merge.go: a tree of losers), how a chain is read
+// without it (restore.go), Store (store.go: what a flow calls), Compaction
+// (compact.go: a pure decision).
 //
 // A state is a chain of files, oldest first; of several entries for one key
 // the newest counts. The chain is what the checkpoint's record of an epoch
@@ -18,9 +20,10 @@
 // gone is dropped without being read (Prune).
 //
 // Invariants: keys and values are opaque bytes; the first byte of a key is its
-// key group, so a file is sorted by operator, key group and key. Every block
-// carries a checksum and a Ref the checksum of the whole, so damaged, cut or
-// swapped files are refused, never read as less state.
+// key group, so a file is sorted by operator, key group and key (a loose one not by
+// key, which its reader does group by group). Every block carries a checksum and a
+// Ref the checksum of the whole, so damaged, cut or swapped files are refused,
+// never read as less state.
 //
 // runtime/flow imports it. It imports nothing of ours.
 package state
