@@ -98,15 +98,28 @@ func distanceOf(v *column.Vector, key schema.Type, sign int64) distance {
 	if column.PhysicalOf(v.Type) == column.PhysI128 {
 		x := v.I128[0]
 		if sign < 0 {
-			x = add128(column.Int128{Hi: ^x.Hi, Lo: ^x.Lo}, column.FromInt64(1))
+			x = negated(x)
 		}
 		return distance{wide: x}
 	}
 	x := integerAt(v, 0)
 	if key.Kind == schema.Date && v.Type.Kind != schema.DayTimeInterval {
-		x *= dayMicros
+		return distance{wide: times(sign*x, dayMicros)}
 	}
 	return distance{wide: column.FromInt64(sign * x)}
+}
+
+// times is a product; b is positive.
+func times(a, b int64) column.Int128 {
+	if a < 0 {
+		return negated(times(-a, b))
+	}
+	hi, lo := bits.Mul64(uint64(a), uint64(b))
+	return column.Int128{Hi: int64(hi), Lo: lo}
+}
+
+func negated(x column.Int128) column.Int128 {
+	return add128(column.Int128{Hi: ^x.Hi, Lo: ^x.Lo}, column.FromInt64(1))
 }
 
 func add128(a, b column.Int128) column.Int128 {
@@ -127,7 +140,7 @@ func pointAt(v *column.Vector, i int) point {
 	case schema.Float64:
 		return point{float: v.F64[v.Row(i)]}
 	case schema.Date:
-		return point{wide: column.FromInt64(int64(v.I32[v.Row(i)]) * dayMicros)}
+		return point{wide: times(int64(v.I32[v.Row(i)]), dayMicros)}
 	}
 	if column.PhysicalOf(v.Type) == column.PhysI128 {
 		return point{wide: v.I128[v.Row(i)]}
@@ -138,13 +151,27 @@ func pointAt(v *column.Vector, i int) point {
 // move adds the distance to a point.
 func (d distance) move(p point, loc *time.Location, local bool) point {
 	if d.months != 0 || d.days != 0 {
-		t, _ := p.wide.Int64()
 		if local {
 			loc = time.UTC
 		}
-		p.wide = column.FromInt64(addMonths(time.UnixMicro(t).In(loc), d.months, d.days).UnixMicro())
+		t := addMonths(instant(p.wide).In(loc), d.months, d.days)
+		p.wide = add128(times(t.Unix(), second), column.FromInt64(int64(t.Nanosecond()/1000)))
 	}
 	return point{wide: add128(p.wide, d.wide), float: p.float + d.float}
+}
+
+const second = int64(time.Second / time.Microsecond)
+
+// instant is a number of microseconds, which may be that of a date far beyond
+// what 64 bits hold.
+func instant(micros column.Int128) time.Time {
+	if micros.Hi < 0 {
+		hi, lo := negated(micros).Hi, negated(micros).Lo
+		s, rest := bits.Div64(uint64(hi), lo, uint64(second))
+		return time.Unix(-int64(s), -int64(rest)*1000)
+	}
+	s, rest := bits.Div64(uint64(micros.Hi), micros.Lo, uint64(second))
+	return time.Unix(int64(s), int64(rest)*1000)
 }
 
 // utc returns the instant of a timestamp.
