@@ -179,6 +179,15 @@ func (d *distinctSet) reset() {
 	d.table.reset()
 }
 
+// bytes estimates the memory held.
+func (d *distinctSet) bytes() int64 {
+	n := d.table.bytes() + int64(8*(cap(d.dirty)+len(d.isMade)))
+	if d.chain != nil {
+		n += d.chain.bytes()
+	}
+	return n
+}
+
 // first keeps the rows whose arguments are new to their group.
 func (d *distinctSet) first(args []*column.Vector, rows, groups []int32) ([]int32, []int32) {
 	if len(rows) == 0 {

@@ -42,11 +42,6 @@ func (s *aggState) entries() int {
 
 func (s *aggState) loose() int64 {
 	n := s.a.bytes() + int64(8*(len(s.alive)+len(s.marked))+4*cap(s.touched)) + s.log.bytes() + s.expiry.bytes() + s.idle.bytes()
-	for _, c := range s.a.calls {
-		if c.distinct != nil {
-			n += c.distinct.chain.bytes() + int64(8*cap(c.distinct.dirty))
-		}
-	}
 	if s.a.panes != nil {
 		n += s.a.panes.bytes()
 	}
@@ -58,7 +53,7 @@ func (s *aggState) check() error {
 	if !s.canFreeze() {
 		return s.a.mem.must(s.bytes())
 	}
-	if err := s.cold.check(s, 0); err != nil {
+	if err := s.cold.check(s, s.log.goneBytes()); err != nil {
 		return err
 	}
 	if len(s.values.runs) > coldRunsMax {

@@ -190,7 +190,7 @@ func (a *aggregate) bytes() int64 {
 	for _, c := range a.calls {
 		n += c.st.Bytes()
 		if c.distinct != nil {
-			n += c.distinct.table.bytes()
+			n += c.distinct.bytes()
 		}
 		if c.ordered != nil {
 			n += c.ordered.store.bytes() + c.ordered.keyed.bytes()

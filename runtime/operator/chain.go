@@ -40,6 +40,19 @@ func (c *chains) each(key int32, f func(number int32)) {
 	}
 }
 
+// unlink takes a number out of a list; before is the one before it, -1 for none.
+func (c *chains) unlink(key, before, number int32) {
+	next := c.next[number]
+	if before < 0 {
+		c.head[key] = next
+	} else {
+		c.next[before] = next
+	}
+	if next < 0 {
+		c.tail[key] = before
+	}
+}
+
 // clear empties a list.
 func (c *chains) clear(key int32) {
 	if int(key) < len(c.head) {

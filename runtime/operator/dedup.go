@@ -197,7 +197,7 @@ func (d *dedup) check() error {
 	if !d.stream || d.table.live() == 0 || d.idle.unknown {
 		return d.mem.must(d.bytes())
 	}
-	return d.cold.check(d, 0)
+	return d.cold.check(d, d.log.goneBytes())
 }
 
 // freeze writes all keys to a run and forgets them.

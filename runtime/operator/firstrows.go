@@ -54,6 +54,9 @@ func (f *firstRows) reset(off bool) {
 		f.table.discardAll()
 	}
 	f.table.reset()
+	if f.held > bigVector {
+		f.best = nil
+	}
 	f.best, f.held, f.seen, f.passed, f.off = f.best[:0], 0, 0, 0, off
 }
 

@@ -219,7 +219,7 @@ func (j *join) keep(vecs, cols []*column.Vector, rows []int32) {
 	}
 	j.store.add(cols, rows)
 	for k, r := range rows {
-		if !j.nullMatch(vecs, int(r)) {
+		if !keysMatch(j.n, vecs, int(r)) {
 			continue
 		}
 		j.lists.add(j.groups[k], int32(first+k))
@@ -243,11 +243,11 @@ func (j *join) firstOfKeys(rows []int32) []int32 {
 	return kept
 }
 
-// nullMatch reports whether the keys of row r can match: a null key does only
+// keysMatch reports whether the keys of row r can match: a null key does only
 // under <=>.
-func (j *join) nullMatch(vecs []*column.Vector, r int) bool {
-	for i, v := range vecs {
-		if v.HasNulls() && v.IsNull(r) && !(i < len(j.n.NullSafe) && j.n.NullSafe[i]) {
+func keysMatch(n *logical.Join, keys []*column.Vector, r int) bool {
+	for i, v := range keys {
+		if v.HasNulls() && v.IsNull(r) && !(i < len(n.NullSafe) && n.NullSafe[i]) {
 			return false
 		}
 	}
@@ -359,7 +359,7 @@ func (j *join) pairs(lane int, b *column.Batch, vecs []*column.Vector, rows []in
 	once := j.sides.exists && j.cond == nil
 	for k, r := range rows {
 		g := l.groups[k]
-		if g < 0 || !j.nullMatch(vecs, int(r)) {
+		if g < 0 || !keysMatch(j.n, vecs, int(r)) {
 			continue
 		}
 		for x := j.lists.first(g); x >= 0; x = j.lists.next[x] {

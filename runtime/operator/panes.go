@@ -25,6 +25,7 @@ type panes struct {
 	refs  []int32     // panes with the key
 	kid   []int32     // group -> key
 	start []int64     // group -> start of its pane
+	place []int32     // group -> its place in the pane
 	live  []pane      // in order of start
 	acc   []*funcs.States
 	seen  []int32 // keys in acc, in order of merging
@@ -166,12 +167,13 @@ func (p *panes) enter(vecs []*column.Vector, rows, groups []int32) {
 	for k, g := range groups {
 		p.phase = start[place(int(rows[k]))]
 		for len(p.kid) <= int(g) {
-			p.kid, p.start = append(p.kid, 0), append(p.start, 0)
+			p.kid, p.start, p.place = append(p.kid, 0), append(p.start, 0), append(p.place, 0)
 		}
 		p.kid[g] = kids[k]
 		p.refs[kids[k]]++
 		p.start[g] = start[place(int(rows[k]))]
 		x := p.pane(p.start[g])
+		p.place[g] = int32(len(x.groups))
 		x.groups = append(x.groups, g)
 	}
 }
@@ -189,13 +191,13 @@ func (p *panes) pane(s int64) *pane {
 func (p *panes) forget(g int32) {
 	i := sort.Search(len(p.live), func(i int) bool { return p.live[i].start >= p.start[g] })
 	x := &p.live[i]
-	if n := len(x.groups); x.groups[n-1] == g {
-		x.groups = x.groups[:n-1]
-	} else {
-		x.groups = slices.DeleteFunc(x.groups, func(y int32) bool { return y == g })
-	}
-	if len(x.groups) == 0 {
-		p.live = slices.Delete(p.live, i, i+1)
+	last := x.groups[len(x.groups)-1]
+	x.groups[p.place[g]], p.place[last] = last, p.place[g]
+	x.groups = x.groups[:len(x.groups)-1]
+	if len(x.groups) == 0 { // one of the first
+		copy(p.live[1:i+1], p.live[:i])
+		p.live[0] = pane{}
+		p.live = p.live[1:]
 	}
 	k := p.kid[g]
 	if p.refs[k]--; p.refs[k] == 0 {
@@ -319,7 +321,7 @@ func (p *panes) away() {
 
 // bytes estimates the memory held.
 func (p *panes) bytes() int64 {
-	n := p.keys.bytes() + int64(4*cap(p.refs)+4*cap(p.kid)+8*cap(p.start)+4*cap(p.seen)+4*len(p.kid))
+	n := p.keys.bytes() + int64(4*(cap(p.refs)+cap(p.kid)+2*cap(p.place)+cap(p.seen))+8*cap(p.start))
 	for _, st := range p.acc {
 		n += st.Bytes()
 	}

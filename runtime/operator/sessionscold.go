@@ -15,7 +15,7 @@ func (s *sessions) loose() int64 {
 	for _, c := range s.calls {
 		n += c.st.Bytes()
 		if c.distinct != nil {
-			n += c.distinct.table.bytes() + c.distinct.chain.bytes()
+			n += c.distinct.bytes()
 		}
 		if c.ordered != nil {
 			n += c.ordered.store.bytes() + c.ordered.keyed.bytes()
@@ -34,7 +34,7 @@ func (s *sessions) check() error {
 	if s.idle.unknown {
 		return s.mem.must(s.bytes())
 	}
-	return s.cold.check(s, 0)
+	return s.cold.check(s, s.log.goneBytes())
 }
 
 // freeze writes all keys with their sessions to a run. A key is due when the first

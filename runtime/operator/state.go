@@ -468,6 +468,9 @@ func (c *changeLog) bytes() int64 {
 	return int64(8*(len(c.dirty)+len(c.saved)) + 4*cap(c.list))
 }
 
+// goneBytes is the memory held for removed keys, which stays when numbers leave memory.
+func (c *changeLog) goneBytes() int64 { return int64(cap(c.gone) + 8*cap(c.ends)) }
+
 // away forgets all numbers, which have left memory; what was removed stays.
 func (c *changeLog) away() { c.dirty, c.saved, c.list, c.many = nil, nil, nil, false }
 
@@ -534,6 +537,9 @@ func (c *changeLog) reset() {
 	}
 	if c.many {
 		clear(c.dirty)
+	}
+	if c.goneBytes() > bigVector {
+		c.gone, c.ends = nil, nil
 	}
 	c.list, c.gone, c.ends, c.many = c.list[:0], c.gone[:0], c.ends[:0], false
 }

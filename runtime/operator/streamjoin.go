@@ -345,19 +345,11 @@ func (s *joinState) meet(b *column.Batch, keys []*column.Vector, rows []int32) e
 	j.probes, j.builds = j.probes[:0], j.builds[:0]
 	for k, r := range rows {
 		g := s.groups[k]
-		if g < 0 || !j.keysMatch(keys, int(r)) {
+		if g < 0 || !keysMatch(j.n, keys, int(r)) {
 			continue
 		}
-		for x := other.rows.lists.first(g); x >= 0; x = other.rows.lists.next[x] {
-			if !other.rows.alive.Get(int(x)) {
-				continue
-			}
-			j.probes, j.builds = append(j.probes, r), append(j.builds, x)
-			if len(j.probes) >= column.BatchRows {
-				if err := s.pairs(b); err != nil {
-					return err
-				}
-			}
+		if err := s.meetKey(b, r, g); err != nil {
+			return err
 		}
 	}
 	if err := s.pairs(b); err != nil {
@@ -366,20 +358,37 @@ func (s *joinState) meet(b *column.Batch, keys []*column.Vector, rows []int32) e
 	return s.keep(b, keys, rows)
 }
 
+// meetKey pairs row r with the rows of key g of the other side. Those that have
+// gone leave the list of the key, so that nobody meets them again.
+func (s *joinState) meetKey(b *column.Batch, r, g int32) error {
+	j, rows := s.j, &s.other().rows
+	before := int32(-1)
+	for x := rows.lists.first(g); x >= 0; {
+		next := rows.lists.next[x]
+		if !rows.alive.Get(int(x)) {
+			rows.lists.unlink(g, before, x)
+			x = next
+			continue
+		}
+		j.probes, j.builds = append(j.probes, r), append(j.builds, x)
+		if len(j.probes) >= column.BatchRows {
+			if err := s.pairs(b); err != nil {
+				return err
+			}
+			if rows.live[g] == 0 { // the rows that were left have got partners
+				return nil
+			}
+		}
+		before, x = x, next
+	}
+	return nil
+}
+
 func (s *joinState) other() *joinState {
 	if s.right {
 		return s.j.sides[0]
 	}
 	return s.j.sides[1]
-}
-
-func (j *streamJoin) keysMatch(keys []*column.Vector, r int) bool {
-	for i, v := range keys {
-		if v.HasNulls() && v.IsNull(r) && !(i < len(j.n.NullSafe) && j.n.NullSafe[i]) {
-			return false
-		}
-	}
-	return true
 }
 
 // pairs filters the collected pairs by the condition, notes the matches and

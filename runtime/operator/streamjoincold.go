@@ -74,7 +74,7 @@ func (s *joinState) askAway(keys []*column.Vector, kept []int32, x int32) error 
 		return nil
 	}
 	for k, r := range kept {
-		if !s.j.keysMatch(keys, int(r)) {
+		if !keysMatch(s.j.n, keys, int(r)) {
 			continue
 		}
 		hash := s.table.hash[k]
@@ -237,7 +237,7 @@ func (j *streamJoin) check() error {
 	if j.sides[0].idle.unknown || j.sides[1].idle.unknown {
 		return j.mem.must(j.bytes())
 	}
-	return j.sides[0].cold.check(j, 0)
+	return j.sides[0].cold.check(j, j.sides[0].log.goneBytes()+j.sides[1].log.goneBytes())
 }
 
 // freeze writes all rows to a run a side.

@@ -13,7 +13,7 @@ func (s *joinState) keep(b *column.Batch, keys []*column.Vector, rows []int32) e
 	j := s.j
 	var kept []int32
 	for _, r := range rows {
-		if s.once && j.hits[r] || !s.outer && !j.keysMatch(keys, int(r)) {
+		if s.once && j.hits[r] || !s.outer && !keysMatch(j.n, keys, int(r)) {
 			continue
 		}
 		kept = append(kept, r)

@@ -119,7 +119,7 @@ func (x *timeIndex) add(t int64, number int32) {
 
 // bytes estimates the memory held.
 func (x *timeIndex) bytes() int64 {
-	return int64(8*cap(x.exact) + 4*(cap(x.next)+cap(x.prev)+cap(x.head)+cap(x.tail)) + 8*len(x.listed) + 8*(cap(x.buckets.list)+cap(x.buckets.heap)) + 48*len(x.at))
+	return int64(8*cap(x.exact) + 4*(cap(x.next)+cap(x.prev)+cap(x.head)+cap(x.tail)+cap(x.free)+cap(x.due)) + 8*len(x.listed) + 8*(cap(x.buckets.list)+cap(x.buckets.heap)) + 48*len(x.at))
 }
 
 func (x *timeIndex) listOf(b int64) int32 {

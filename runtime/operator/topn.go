@@ -3,7 +3,6 @@ package operator
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"sort"
 
 	"pipelines/sqlplan/funcs"
@@ -38,8 +37,8 @@ type topN struct {
 	ranks   []int32     // limit row ids a group, in order
 	kept    []int32     // rows by group
 	done    []bool      // append: the row came out
-	pending []int32     // append: groups whose row has not come out
-	listed  column.Bits // append: the group was in pending
+	pending []int32     // append: groups whose row has not come out, and some that have gone
+	listed  column.Bits // append: what is in pending
 	changed []int32     // first changed rank by group, limit when none
 	touched changeLog
 	log     changeLog
@@ -133,10 +132,8 @@ func (t *topN) begin(*stepState) error {
 	if t.restored && t.n.State.Mode == logical.Append {
 		for g := range int32(len(t.kept)) {
 			if t.kept[g] > 0 && !t.done[g] {
-				t.pending = append(t.pending, g)
+				t.wait(g)
 			}
-			t.listed = t.listed.Grow(int(g) + 1)
-			t.listed.Set(int(g))
 		}
 	}
 	t.restored = false
@@ -270,32 +267,37 @@ func (t *topN) forget(g int32) {
 	t.log.remove(g, func(dst []byte) []byte { return t.table.storedKey(append(dst, t.table.groupOf(g)), g) })
 	t.dead += int(t.kept[g])
 	t.kept[g], t.done[g] = 0, false
-	if t.listed.Get(int(g)) {
-		t.listed.Unset(int(g))
-		t.pending = slices.DeleteFunc(t.pending, func(x int32) bool { return x == g })
-	}
 	t.idle.forget(g)
 	t.table.remove(g)
+}
+
+// wait lists a group whose row has not come out.
+func (t *topN) wait(g int32) {
+	if t.listed = t.listed.Grow(int(g) + 1); !t.listed.Get(int(g)) {
+		t.listed.Set(int(g))
+		t.pending = append(t.pending, g)
+	}
 }
 
 // endAppend emits the first rows that no earlier row can precede.
 func (t *topN) endAppend(groups []int32) error {
 	for _, g := range groups {
-		if !t.listed.Get(int(g)) {
-			t.listed = t.listed.Grow(int(g) + 1)
-			t.listed.Set(int(g))
-			t.pending = append(t.pending, g)
-		}
+		t.wait(g)
 	}
 	var out []int32
 	left := t.pending[:0]
 	for _, g := range t.pending {
+		if t.kept[g] == 0 || t.done[g] { // gone; another partition may have its number
+			t.listed.Unset(int(g))
+			continue
+		}
 		c, r := t.store.place(int(t.ranks[g]))
 		if v := t.store.chunks[c].Cols[t.time]; v.IsNull(r) || timeAt(v, r) > t.evict {
 			left = append(left, g)
 			continue
 		}
 		out = append(out, g)
+		t.listed.Unset(int(g))
 		t.done[g] = true
 		t.log.touch(g)
 	}

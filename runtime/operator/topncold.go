@@ -21,7 +21,7 @@ func (t *topN) check() error {
 	if t.idle.unknown {
 		return t.mem.must(t.bytes())
 	}
-	return t.cold.check(t, 0)
+	return t.cold.check(t, t.log.goneBytes())
 }
 
 // freeze writes all partitions to a run. In append mode one whose row has not
@@ -79,9 +79,7 @@ func (t *topN) takeBack(e *coldEntry) error {
 		t.touched.touch(g)
 	}
 	if t.n.State.Mode == logical.Append && !t.done[g] {
-		t.listed = t.listed.Grow(int(g) + 1)
-		t.listed.Set(int(g))
-		t.pending = append(t.pending, g)
+		t.wait(g)
 	}
 	return nil
 }
