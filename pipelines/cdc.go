@@ -235,7 +235,7 @@ func (a *analyzer) streamOfKeyed(d, reader *dataset, at diag.Span) {
 		file = nil // it stands in a view of another file
 	}
 	x := diag.AtSpan(file, at, "STREAM_OF_KEYED_TABLE", fmt.Sprintf("%s replaces rows by key: the stream of %s ends at the first row that is replaced", d.shown(), reader.shown()))
-	a.list = append(a.list, x.WithHint("read it without STREAM in a materialized view, or set on_upstream_reset: skip to take only rows that are added").Warn())
+	a.list = append(a.list, x.WithHint("read it without STREAM in a materialized view, or set on_upstream_reset: skip to leave out each commit that changes rows, with the rows that it adds").Warn())
 }
 
 // keyedSink opens the target of a flow that keeps it by key.

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"pipelines/pipelines/graph"
 	"pipelines/spec"
@@ -404,6 +405,11 @@ func (u *update) hasCheckpoint(t *target) bool {
 // the application id of the commit that does it.
 const refreshing = "refreshing"
 
+// refreshedKey is where a record keeps the application ids of the flows that
+// began again with the last full refresh: a flow that came later has read
+// nothing before.
+const refreshedKey = "refreshed"
+
 // startAgain gives every flow a new checkpoint; the record says that the table
 // has to be emptied, so that a crash in between is finished by the next run.
 func (u *update) startAgain(_ context.Context, t *target) error {
@@ -429,6 +435,7 @@ func (u *update) startAgain(_ context.Context, t *target) error {
 	forgetMade(t.record.Extra)
 	delete(t.record.Extra, stateName)
 	t.record.Extra[refreshing] = newAppID()
+	t.record.Extra[refreshedKey] = strings.Join(slices.Sorted(maps.Values(t.record.Flows)), " ")
 	return nil
 }
 

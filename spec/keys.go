@@ -168,7 +168,7 @@ var (
 		{name: "output_mode", kind: kindText, values: []string{"append", "update"}, def: "append", doc: "`update` keeps the table by upsert on `keys`."},
 		{name: "keys", kind: kindColumns, doc: "Key columns of `output_mode: update`."},
 		{name: "state_ttl", kind: kindDuration, doc: "State that no row touched for this long, by the clock, is dropped with the next epoch."},
-		{name: "on_upstream_reset", kind: kindText, values: []string{"reread", "skip"}, doc: "What to do when a table that this one streams was fully refreshed. Without it such a refresh is refused."},
+		{name: "on_upstream_reset", kind: kindText, values: []string{"reread", "skip"}, doc: "What to do when a table that this one streams was fully refreshed: `reread` takes its rows again, `skip` leaves out what the refresh reads until it has caught up, new rows among it, and takes all later ones. Without it such a refresh is refused. `skip` also leaves out commits that change rows by key, with the rows that they add."},
 		{name: "trigger", kind: kindTrigger, object: triggerObject, values: triggerWords, doc: triggerDoc},
 	})}
 

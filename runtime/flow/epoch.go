@@ -120,6 +120,9 @@ func (e *Execution) info(in checkpoint.Intent) connector.EpochInfo {
 	for id, to := range in.To {
 		info.Info["offset."+id] = string(to)
 	}
+	if e.again {
+		info.Info["again"] = "true"
+	}
 	if in.Evict != stream.NoWatermark {
 		text, err := json.Marshal(in.Evict)
 		if err == nil {

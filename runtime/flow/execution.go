@@ -47,6 +47,9 @@ type Options struct {
 	Trigger Trigger
 	// Overwrite makes epoch 0 replace the target's rows (full refresh).
 	Overwrite bool
+	// Refreshed says that the target was emptied for the flow to begin again:
+	// until it has caught up, its commits say so (see readAgain).
+	Refreshed bool
 	Lanes     int // at least 1
 	Pool      *column.Pool
 	BatchRows int // 0: column.BatchRows
@@ -122,6 +125,7 @@ type Execution struct {
 	closing *closing            // the commit of the epoch before, nil for none
 	output  atomic.Int64        // rows handed to the sink in the running epoch
 	sum     Summary
+	again   bool // what the target had before a refresh is read again
 }
 
 // ErrAhead is returned when the table holds epochs that the checkpoint does not.
@@ -168,6 +172,9 @@ func (e *Execution) Run(ctx, stop context.Context) (Summary, error) {
 }
 
 func (e *Execution) run(ctx, stop context.Context) error {
+	if err := e.readAgain(); err != nil {
+		return err
+	}
 	if err := e.recover(ctx); err != nil {
 		return err
 	}
@@ -185,6 +192,11 @@ func (e *Execution) run(ctx, stop context.Context) error {
 	if err = errors.Join(err, e.settle()); err != nil {
 		return err
 	}
+	if e.o.Trigger == Once && stop.Err() == nil {
+		if err := e.caughtUp(); err != nil {
+			return err
+		}
+	}
 	return e.writeMark(ctx)
 }
 
@@ -200,7 +212,7 @@ func (e *Execution) epochs(ctx, stop context.Context) error {
 			return err
 		}
 		if in == nil {
-			if err := e.settle(); err != nil {
+			if err := errors.Join(e.settle(), e.caughtUp()); err != nil {
 				return err
 			}
 			if again, err := e.idle(ctx, stop); err != nil || !again {

@@ -238,8 +238,8 @@ func TestReset(t *testing.T) {
 			p.add(2, true)
 			p.add(1, false)
 			f.want(p.add(3, true), p.add(1, false)) // of several resets the last one
-		case table.Skip: // what was there when the run began is the old rows again
-			f.want(second)
+		case table.Skip: // the commit that replaced the rows is left out, no other
+			f.want(second, after)
 		}
 		if c != table.Refuse {
 			f.want(p.add(2, false))

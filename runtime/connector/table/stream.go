@@ -21,7 +21,7 @@ const (
 	// Reread takes the new rows as if they were appended; of several
 	// replacements since the last epoch, those of the last one.
 	Reread
-	// Skip leaves them out.
+	// Skip leaves them out, and what the refresh that replaced them reads again.
 	Skip
 )
 
@@ -80,6 +80,9 @@ type position struct {
 	Version int64 `json:"version"`
 	Index   int   `json:"index,omitempty"`
 	Initial bool  `json:"initial,omitempty"`
+	// Reset says that the stream has passed a commit that replaced all rows:
+	// what is read again after it, it has had before.
+	Reset bool `json:"reset,omitempty"`
 }
 
 func parsePosition(o stream.Offset) (p position, started bool, err error) {
@@ -308,13 +311,9 @@ func (s *Stream) walkChanges(ctx context.Context, at, to position, visit func(lo
 			}
 			end = to.Index
 		}
-		files, skip, err := s.added(c)
+		files, err := s.added(c, at.Reset)
 		if err != nil {
 			failed = err
-			return false
-		}
-		if skip { // whatever was written since the reset is the old rows again
-			at = position{ID: at.ID, Version: to.Version}
 			return false
 		}
 		if end < 0 {
@@ -330,7 +329,7 @@ func (s *Stream) walkChanges(ctx context.Context, at, to position, visit func(lo
 		if at.Index < len(files) {
 			return false
 		}
-		at = position{ID: at.ID, Version: c.Version}
+		at = position{ID: at.ID, Version: c.Version, Reset: at.Reset || s.o.OnReset == Skip && c.DataRemoved && replacesAll(c)}
 		return true
 	})
 	if failed != nil {
@@ -339,23 +338,32 @@ func (s *Stream) walkChanges(ctx context.Context, at, to position, visit func(lo
 	return at, err
 }
 
-// added returns the files of a change whose rows are new to the stream; skip
-// says that everything up to now is to be left out.
-func (s *Stream) added(c *tables.Change) (files []tables.File, skip bool, err error) {
-	if !c.DataRemoved {
-		if !c.DataAdded {
-			return nil, false, nil
+// added returns the files of a change whose rows are new to the stream, which
+// may have passed a reset.
+func (s *Stream) added(c *tables.Change, reset bool) ([]tables.File, error) {
+	switch {
+	case !c.DataRemoved && !c.DataAdded:
+		return nil, nil
+	case !c.DataRemoved:
+		if reset && s.o.OnReset == Skip && readsAgain(c) {
+			return nil, nil
 		}
-		return c.Adds, false, nil
+		return c.Adds, nil
+	case s.o.SkipChangeCommits || s.o.OnReset == Skip:
+		return nil, nil
 	}
 	all := replacesAll(c)
-	switch {
-	case s.o.SkipChangeCommits || !all && s.o.OnReset == Skip:
-		return nil, false, nil
-	case all && s.o.OnReset == Skip:
-		return nil, true, nil
-	case all && s.o.OnReset == Reread:
-		return c.Adds, false, nil
+	if all && s.o.OnReset == Reread {
+		return c.Adds, nil
 	}
-	return nil, false, &ResetError{Table: s.o.Name, Version: c.Version, What: c.Operation, Partly: !all}
+	return nil, &ResetError{Table: s.o.Name, Version: c.Version, What: c.Operation, Partly: !all}
+}
+
+// readsAgain reports whether a commit is of a flow that was refreshed and has
+// not caught up: it holds rows of before.
+func readsAgain(c *tables.Change) bool {
+	var info struct {
+		Again string `json:"again"`
+	}
+	return json.Unmarshal(c.Info("pipelines"), &info) == nil && info.Again != ""
 }
