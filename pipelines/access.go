@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -374,30 +373,6 @@ func FindDocument(path string) (string, diag.List) {
 
 // Status is what the last or running update did, nil if none ran.
 func (r *Reader) Status() (*Status, error) { return r.p.ReadStatus() }
-
-// EventLog returns the path of an update's event log; "" finds the newest. ok
-// is false when there is none.
-func (r *Reader) EventLog(update string) (path string, ok bool, err error) {
-	if !r.p.spec.Storage.IsSet() {
-		return "", false, nil
-	}
-	dir := filepath.Join(r.p.spec.StorageDir(), "events")
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, os.ErrNotExist) {
-		return "", false, nil
-	}
-	if err != nil {
-		return "", false, err
-	}
-	best := ""
-	for _, e := range entries {
-		name, isLog := strings.CutSuffix(e.Name(), ".jsonl")
-		if isLog && (update == "" && name > best || update == name) {
-			best = name
-		}
-	}
-	return filepath.Join(dir, best+".jsonl"), best != "", nil
-}
 
 // Name is the pipeline's name.
 func (r *Reader) Name() string { return r.p.Name() }

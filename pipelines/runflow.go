@@ -239,6 +239,8 @@ func (u *update) progress(t *task, p exec.Progress, mu *sync.Mutex) {
 	r := &t.result
 	r.InputRows += p.InputRows
 	r.OutputRows += p.OutputRows
+	r.CorruptRows += p.Corrupt
+	r.DroppedRows += p.Dropped
 	r.Epochs++
 	r.Expectations = expectations(p)
 	e := event.FlowProgress{

@@ -78,6 +78,7 @@ func (u *update) viewDone(ctx context.Context, t *task, res exec.BoundedResult, 
 	mu.Lock()
 	defer mu.Unlock()
 	t.result.InputRows, t.result.OutputRows, t.result.Epochs = res.InputRows, res.OutputRows, 1
+	t.result.CorruptRows, t.result.DroppedRows = res.Corrupt, res.Dropped
 	t.result.Expectations = expectations(exec.Progress{Counters: res.Counters})
 	u.listen.OnProgress(event.FlowProgress{
 		Time: u.p.now(), Update: u.id, Dataset: t.d.shown(), Flow: t.f.name, Timestamp: u.started.UTC(), NumInputRows: res.InputRows,

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -69,9 +68,11 @@ type FlowResult struct {
 	InputRows     int64
 	OutputRows    int64
 	Epochs        int64
-	Expectations  []event.Expectation
-	Err           error
-	Reason        string
+	// CorruptRows could not be decoded fully, DroppedRows were left out for it.
+	CorruptRows, DroppedRows int64
+	Expectations             []event.Expectation
+	Err                      error
+	Reason                   string
 }
 
 // violated counts the rows whose violation ended the flow: their epoch, which
@@ -181,8 +182,12 @@ func (u *update) passes(ctx, stop context.Context) (*Result, diag.List, error) {
 			res.add(before)
 		}
 		if u.next == nil {
+			if failed := u.status.close(err); failed != nil {
+				err = errors.Join(err, failed)
+			}
 			return res, all, err
 		}
+		u.next.status = u.status
 		u, before = u.next, res
 	}
 }
@@ -193,15 +198,15 @@ func (u *update) locked(ctx, stop context.Context) (*Result, diag.List, error) {
 	if err != nil || list.HasErrors() {
 		return nil, list, err
 	}
-	log, err := u.openLog()
-	if err != nil {
-		return nil, nil, &EnvironmentError{err}
-	}
 	if _, err := u.p.Pin(); err != nil {
 		return nil, list, &EnvironmentError{err}
 	}
 	if err := u.clearSpill(); err != nil {
 		return nil, list, &EnvironmentError{err}
+	}
+	log, err := u.openLog()
+	if err != nil {
+		return nil, nil, &EnvironmentError{err}
 	}
 	waiting := stop
 	stop, u.endPass = context.WithCancel(stop)
@@ -246,24 +251,7 @@ func (u *update) locked(ctx, stop context.Context) (*Result, diag.List, error) {
 }
 
 func (u *update) changed(s event.State, err error) {
-	u.listen.OnUpdate(event.UpdateChanged{Time: u.p.now(), Update: u.id, State: s, Error: failure(err)})
-}
-
-// openLog starts the event log and the status file; the function it returns
-// finishes both.
-func (u *update) openLog() (func() error, error) {
-	dir := filepath.Join(u.st.root, "events")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, err
-	}
-	f, err := os.OpenFile(filepath.Join(dir, u.id+".jsonl"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
-	if err != nil {
-		return nil, err
-	}
-	lines, failed := event.Log(f)
-	u.status = newStatusFile(filepath.Join(u.st.root, "events", "status.json"), u)
-	u.listen = event.Tee(lines, u.status.listener(), u.o.Listener)
-	return func() error { return errors.Join(failed(), u.status.write(), f.Close()) }, nil
+	u.listen.OnUpdate(event.UpdateChanged{Time: u.p.now(), Update: u.id, Pipeline: u.p.Name(), State: s, Error: failure(err)})
 }
 
 // selection finds out what runs.

@@ -140,6 +140,8 @@ func (r *Result) add(earlier *Result) {
 			f.InputRows += e.InputRows
 			f.OutputRows += e.OutputRows
 			f.Epochs += e.Epochs
+			f.CorruptRows += e.CorruptRows
+			f.DroppedRows += e.DroppedRows
 			f.Expectations = addExpectations(f.Expectations, e.Expectations)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pipelines/pipelines"
+	"pipelines/pipelines/event"
 )
 
 func (a *app) statusCommand() *cobra.Command {
@@ -43,7 +44,11 @@ func (a *app) status(output string) error {
 		_, err := fmt.Fprintf(a.stdout, "%s: no update has run yet\n", r.Name())
 		return err
 	}
-	fmt.Fprintf(a.stdout, "%s: update %s is %s, started %s, last change %s ago\n", s.Pipeline, s.Update, s.State, s.Started.Format("2006-01-02 15:04:05Z"), age(s.Changed))
+	state := string(s.State)
+	if s.Reason != "" {
+		state += " (" + s.Reason + ")"
+	}
+	fmt.Fprintf(a.stdout, "%s: update %s is %s, started %s, last change %s ago\n", s.Pipeline, s.Update, state, s.Started.Format("2006-01-02 15:04:05Z"), age(s.Changed))
 	rows := [][]string{{"FLOW", "STATE", "EPOCHS", "ROWS IN", "ROWS OUT", "WATERMARK", "STATE ROWS"}}
 	for _, f := range s.Flows {
 		rows = append(rows, []string{flowTitle(f.Dataset, f.Flow), string(f.State), count(f.Epochs), count(f.InputRows), count(f.OutputRows), orDash(f.Watermark), count(f.StateRows)})
@@ -51,7 +56,13 @@ func (a *app) status(output string) error {
 	if err := columns(a.stdout, rows); err != nil {
 		return err
 	}
+	if s.Error != nil {
+		fmt.Fprintf(a.stdout, "error: %s\n", s.Error.Message)
+	}
 	for _, f := range s.Flows {
+		if f.CorruptRows+f.DroppedRows > 0 {
+			fmt.Fprintf(a.stdout, "flow %s: %s\n", flowTitle(f.Dataset, f.Flow), malformed(f.CorruptRows, f.DroppedRows))
+		}
 		for _, e := range f.Expectations {
 			of := "of"
 			if e.Dataset != "" {
@@ -61,6 +72,9 @@ func (a *app) status(output string) error {
 		}
 		if f.Error != nil {
 			fmt.Fprintf(a.stdout, "error: flow %s: %s\n", flowTitle(f.Dataset, f.Flow), f.Error.Message)
+		}
+		if f.Reason != "" && f.Reason != s.Reason && f.State != event.Completed {
+			fmt.Fprintf(a.stdout, "flow %s: %s\n", flowTitle(f.Dataset, f.Flow), f.Reason)
 		}
 	}
 	return nil

@@ -27,10 +27,11 @@ type Failure struct {
 
 // UpdateChanged says that the whole update has a new state.
 type UpdateChanged struct {
-	Time   time.Time `json:"time"`
-	Update string    `json:"update"`
-	State  State     `json:"state"`
-	Error  *Failure  `json:"error,omitempty"`
+	Time     time.Time `json:"time"`
+	Update   string    `json:"update"`
+	Pipeline string    `json:"pipeline,omitempty"`
+	State    State     `json:"state"`
+	Error    *Failure  `json:"error,omitempty"`
 }
 
 // FlowChanged says that a flow has a new state.

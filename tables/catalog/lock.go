@@ -63,6 +63,13 @@ var errHeld = errors.New("held by another process")
 
 func (l *Lock) take(path, what string) error {
 	err := flock(l.file)
+	for range 3 {
+		if !errors.Is(err, errHeld) {
+			break
+		}
+		time.Sleep(2 * time.Millisecond) // HolderOf may be looking
+		err = flock(l.file)
+	}
 	if errors.Is(err, errHeld) {
 		return &LockedError{Path: path, Holder: readHolder(l.file)}
 	}
@@ -84,6 +91,26 @@ func (l *Lock) take(path, what string) error {
 		return fmt.Errorf("lock %s: %w", path, err)
 	}
 	return nil
+}
+
+// HolderOf tells whether the lock at path is held, and by whom. It takes the
+// lock for an instant if it is free, which Acquire waits for.
+func HolderOf(path string) (h Holder, held bool, err error) {
+	f, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return h, false, nil
+	}
+	if err != nil {
+		return h, false, fmt.Errorf("lock %s: %w", path, err)
+	}
+	defer func() { _ = f.Close() }() // it was only read, and the lock goes with it
+	switch err := flockShared(f); {
+	case errors.Is(err, errHeld):
+		return readHolder(f), true, nil
+	case err != nil:
+		return h, false, fmt.Errorf("lock %s: %w", path, err)
+	}
+	return h, false, nil
 }
 
 // readHolder reads who holds the lock. Between taking a lock and writing its
