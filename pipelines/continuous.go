@@ -81,12 +81,7 @@ func (u *update) waiter(t *task) func(stop context.Context, idle bool, within ti
 	if interval == 0 && t.d.kind != graph.Sink {
 		interval = u.setting("pipelines.commit.interval", commitInterval)
 	}
-	rung := make(chan struct{}, 1)
-	u.bell.mu.Lock()
-	for _, up := range u.upstreamTables(t.d) {
-		u.bell.flows[up] = append(u.bell.flows[up], rung)
-	}
-	u.bell.mu.Unlock()
+	u.hear(t)
 	poll := u.polls(t)
 	began := u.p.now()     // of the look that may have led to an epoch
 	var earliest time.Time // of the next one
@@ -99,10 +94,23 @@ func (u *update) waiter(t *task) func(stop context.Context, idle bool, within ti
 		if within > 0 && (poll == 0 || within < poll) {
 			after = within
 		}
-		if idle && !waitFor(stop, rung, after) {
+		if idle && !waitFor(stop, t.rung, after) {
 			return false
 		}
 		return sleep(stop, earliest.Sub(u.p.now()))
+	}
+}
+
+// hear lets the tables that a flow reads ring for it, in all its attempts.
+func (u *update) hear(t *task) {
+	u.bell.mu.Lock()
+	defer u.bell.mu.Unlock()
+	if t.rung != nil {
+		return
+	}
+	t.rung = make(chan struct{}, 1)
+	for _, up := range u.upstreamTables(t.d) {
+		u.bell.flows[up] = append(u.bell.flows[up], t.rung)
 	}
 }
 

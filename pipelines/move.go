@@ -3,7 +3,6 @@ package pipelines
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -348,18 +347,14 @@ func moveFolder(was, now string) error {
 	if was == now || !exists(was) {
 		return nil
 	}
-	if err := os.MkdirAll(filepath.Dir(now), 0o755); err != nil {
+	if err := stores.MakeFolder(filepath.Dir(now), 0o755); err != nil {
 		return err
 	}
 	if err := os.Rename(was, now); err != nil {
 		return err
 	}
 	_ = os.Remove(filepath.Dir(was)) // if nothing else is in it
-	f, err := os.Open(filepath.Dir(now))
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
+	return stores.SyncFolder(filepath.Dir(now))
 }
 
 func exists(path string) bool {

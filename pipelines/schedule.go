@@ -28,6 +28,7 @@ type task struct {
 	// met after the start.
 	endless, started bool
 	end              context.CancelFunc
+	rung             chan struct{} // by the tables that it reads, see hear
 	lost             string
 }
 

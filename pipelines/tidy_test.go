@@ -59,6 +59,9 @@ var floors = map[string][]string{
 // goroutines may be started here.
 var goroutineFolders = []string{"runtime/flow", "pipelines", "runtime/connector/", "cmd/pipelines"}
 
+// lasting folders make folders for what has to be there after a power cut.
+var lastingFolders = []string{"runtime/checkpoint", "runtime/state", "runtime/connector"}
+
 // pure folders read no clock.
 var pureFolders = []string{"sqlplan", "runtime/operator"}
 
@@ -219,6 +222,9 @@ func TestHabits(t *testing.T) {
 			case *ast.SelectorExpr:
 				if x, ok := n.X.(*ast.Ident); ok && x.Name == "time" && (n.Sel.Name == "Now" || n.Sel.Name == "Since") && in(pureFolders) && !strings.HasSuffix(s.folder, "test") {
 					at("no clock in %s", s.folder)
+				}
+				if x, ok := n.X.(*ast.Ident); ok && x.Name == "os" && n.Sel.Name == "MkdirAll" && in(lastingFolders) {
+					at("stores.MakeFolder, which a power cut does not take back")
 				}
 			}
 			return true

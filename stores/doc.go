@@ -2,7 +2,8 @@
 // whole objects under slash-separated keys, put atomically, put if absent,
 // read by range, listed in order. It fits object stores: no rename, no append.
 //
-// Reading order: Store, ObjectInfo, the errors. Implementations live in
+// Reading order: Store, ObjectInfo, the errors; MakeFolder is for files that
+// stand beside the stores (checkpoints). Implementations live in
 // sub-packages (local, memory, fault); storetest holds the suite that each
 // must pass.
 //

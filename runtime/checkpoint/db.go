@@ -13,6 +13,8 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
+
+	"pipelines/stores"
 )
 
 // Format is the version of the records in this package.
@@ -75,7 +77,11 @@ func (s Settings) Create(path string, id Identity) (*DB, error) {
 	if _, err := os.Stat(path); err == nil {
 		return nil, fmt.Errorf("create checkpoint %s: %w", path, os.ErrExist)
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	sync := stores.SyncFolder
+	if s.NoSync {
+		sync = func(string) error { return nil }
+	}
+	if err := stores.MakeFolderBy(filepath.Dir(path), 0o755, sync); err != nil {
 		return nil, fmt.Errorf("create checkpoint: %w", err)
 	}
 	// Built beside its place and renamed: a crash leaves no half checkpoint.
@@ -97,10 +103,8 @@ func (s Settings) Create(path string, id Identity) (*DB, error) {
 	if err := os.Rename(tmp, path); err != nil {
 		return nil, fmt.Errorf("create checkpoint: %w", err)
 	}
-	if !s.NoSync {
-		if err := syncFolder(filepath.Dir(path)); err != nil {
-			return nil, fmt.Errorf("create checkpoint: %w", err)
-		}
+	if err := sync(filepath.Dir(path)); err != nil {
+		return nil, fmt.Errorf("create checkpoint: %w", err)
 	}
 	return s.Open(path, id)
 }
@@ -121,14 +125,6 @@ func initialise(db *bolt.DB, id Identity) error {
 		}
 		return tx.Bucket(bucketMeta).Put(keyIdentity, seal(keyIdentity, text))
 	})
-}
-
-func syncFolder(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }
 
 // Open is like the function Open.

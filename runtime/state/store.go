@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"pipelines/stores"
 )
 
 // Ref names one file of a chain. It is what a checkpoint stores.
@@ -114,7 +116,7 @@ func (s *Store) WriteLoose(epoch int64, c *Changes, base bool, more func()) (Ref
 
 // createFile writes a file that fill fills and syncs it and its folder.
 func (s *Store) createFile(p place, fill func(io.Writer) (Ref, error)) (ref Ref, err error) {
-	if err := os.MkdirAll(s.dir, 0o755); err != nil {
+	if err := stores.MakeFolder(s.dir, 0o755); err != nil {
 		return Ref{}, fmt.Errorf("write state: %w", err)
 	}
 	// A record may still name a file of the same epoch: names are never used
@@ -162,11 +164,7 @@ func (s *Store) createFile(p place, fill func(io.Writer) (Ref, error)) (ref Ref,
 }
 
 func (s *Store) syncDir() error {
-	d, err := os.Open(s.dir)
-	if err != nil {
-		return fmt.Errorf("write state: %w", err)
-	}
-	if err := errors.Join(d.Sync(), d.Close()); err != nil {
+	if err := stores.SyncFolder(s.dir); err != nil {
 		return fmt.Errorf("write state: %w", err)
 	}
 	return nil

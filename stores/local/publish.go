@@ -86,40 +86,14 @@ func (s *Store) finish(t temp, path string, publish func(from, to string) error)
 // makeFolder makes a folder and its parents; each parent that gained a name is
 // synced.
 func (s *Store) makeFolder(path string) error {
-	if info, err := os.Stat(path); err == nil {
-		if !info.IsDir() {
-			return &fs.PathError{Op: "mkdir", Path: path, Err: syscall.ENOTDIR}
-		}
-		return nil
-	}
-	parent := filepath.Dir(path)
-	if parent != path {
-		if err := s.makeFolder(parent); err != nil {
-			return err
-		}
-	}
-	if err := os.Mkdir(path, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	return s.syncFolder(parent)
+	return stores.MakeFolderBy(path, 0o777, s.syncFolder)
 }
 
 func (s *Store) syncFolder(path string) error {
 	if s.opts.NoSync {
 		return nil
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	err = f.Sync()
-	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
-		err = nil // a file system without folder sync orders names itself
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	return err
+	return stores.SyncFolder(path)
 }
 
 // Put writes the object, replacing an older one atomically.

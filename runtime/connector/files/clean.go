@@ -73,7 +73,7 @@ func (s *Source) clean(ctx context.Context, f file) (gone bool, note string) {
 
 // archive moves a file; one of that name that is there already stays.
 func archive(from, to string) error {
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+	if err := stores.MakeFolder(filepath.Dir(to), 0o755); err != nil {
 		return err
 	}
 	for n := 1; ; n++ {

@@ -65,7 +65,7 @@ func (s *keyedState) start(r connector.StateReader) error {
 	s.reader = r
 	own := s.ownLayout()
 	want := schema.Schema{Fields: own.fields}.JSON()
-	s.layouts, s.current = nil, -1
+	s.layouts, s.current, s.cut = nil, -1, nil
 	err := r.Prefixes([][]byte{{entryLayout}, {entryCut}}, func(i int, _, v []byte) error {
 		if i == 1 {
 			s.cut = column.New(s.sink.o.Changes.Sequence)
