@@ -589,8 +589,13 @@ func TestKeyedWidening(t *testing.T) {
 	wantRows(t, dir, "out", "1|{0 125}|y")
 	write(t, dir, "pipeline.yml", fmt.Sprintf(text, "30,2", ""))
 	write(t, dir, "data/3.json", `{"id":1,"seq":3}`)
-	if err := run(t, dir, RunOptions{}).Flows[0].Err; err == nil || !strings.Contains(err.Error(), "column w is no longer written") {
-		t.Error(err)
+	loaded, list, err := Load(t.Context(), LoadOptions{Path: dir})
+	if err != nil || list.HasErrors() {
+		t.Fatal(err, list)
+	}
+	_, list, err = loaded.Run(t.Context(), t.Context(), RunOptions{})
+	if err != nil || len(list) != 1 || !strings.Contains(list[0].Message, "column w is no longer written") || list[0].Span.Start.Line != 7 {
+		t.Error(err, list)
 	}
 }
 

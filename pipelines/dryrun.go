@@ -9,6 +9,7 @@ import (
 	"pipelines/pipelines/graph"
 	"pipelines/runtime/checkpoint"
 	"pipelines/runtime/connector"
+	exec "pipelines/runtime/flow"
 	"pipelines/runtime/stream"
 	"pipelines/spec/diag"
 	"pipelines/sqlplan/logical"
@@ -207,6 +208,15 @@ func (u *update) deployed(ctx context.Context, d *dataset, f *flow) position {
 	if err := errors.Join(err, db.Close()); err != nil {
 		return position{err: err}
 	}
+	if err := ofOneMoment(ctx, t, f, path, snap); err != nil {
+		if db, again := checkpoint.View(path); again == nil {
+			now, _ := db.Load()
+			if db.Close() == nil && (now.Intent == nil) == (snap.Intent == nil) && (now.Intent == nil || now.Intent.Epoch == snap.Intent.Epoch) && now.Marked == snap.Marked {
+				return position{err: err}
+			}
+		}
+		return position{note: "is running now, so how much waits is not known", unknown: true}
+	}
 	if snap.Intent == nil {
 		return out
 	}
@@ -216,6 +226,23 @@ func (u *update) deployed(ctx context.Context, d *dataset, f *flow) position {
 		out.note += fmt.Sprintf("; epoch %d is begun and will be finished first", snap.Intent.Epoch)
 	}
 	return out
+}
+
+// ofOneMoment says why a flow cannot go on from its checkpoint for what the
+// table holds.
+func ofOneMoment(ctx context.Context, t *target, f *flow, path string, snap checkpoint.Snapshot) error {
+	if t.table == nil {
+		return nil
+	}
+	now, err := t.table.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	held := connector.Held{Knows: true, Epoch: -1}
+	if epoch, ok := now.Txn(t.record.Flows[f.name]); ok {
+		held.Epoch = epoch
+	}
+	return exec.Refusal(exec.Options{Dataset: t.d.shown(), Flow: f.name}, path, snap, held)
 }
 
 // missing is the position of a flow without a checkpoint: the start, unless

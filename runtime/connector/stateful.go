@@ -24,3 +24,8 @@ type StateReader interface {
 	// one prefix after the other; ascending prefixes are read fastest.
 	Prefixes(prefixes [][]byte, fn func(i int, key, value []byte) error) error
 }
+
+// StateError says that what a Stateful sink keeps does not fit it any more.
+type StateError struct{ What string }
+
+func (e *StateError) Error() string { return e.What }

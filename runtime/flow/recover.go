@@ -25,15 +25,8 @@ func (e *Execution) recover(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("look at %s: %w", e.o.Dataset, err)
 	}
-	facts := checkpoint.Facts{Intent: -1, Prepared: -1, Marked: snap.Marked, SinkEpoch: held.Epoch, SinkKnows: held.Knows}
-	if snap.Intent != nil {
-		facts.Intent = snap.Intent.Epoch
-	}
-	if snap.Prepared != nil {
-		facts.Prepared = snap.Prepared.Epoch
-	}
-	d := checkpoint.Decide(facts)
-	if err := e.refusal(d, facts); err != nil {
+	d, err := decide(e.o.Dataset, e.o.Flow, e.o.DB.Path(), snap, held)
+	if err != nil {
 		return err
 	}
 	c := changes(snap, e.o.Streams, e.meanings(), layouts(e.plan))
@@ -80,21 +73,29 @@ func (e *Execution) recover(ctx context.Context) error {
 	return nil
 }
 
-// refusal turns the decisions that stop a run into errors with the way out.
-func (e *Execution) refusal(d checkpoint.Decision, f checkpoint.Facts) error {
+// decide is what recovery does first, or an error with the way out.
+func decide(dataset, flow, path string, snap checkpoint.Snapshot, held connector.Held) (checkpoint.Decision, error) {
+	f := checkpoint.Facts{Intent: -1, Prepared: -1, Marked: snap.Marked, SinkEpoch: held.Epoch, SinkKnows: held.Knows}
+	if snap.Intent != nil {
+		f.Intent = snap.Intent.Epoch
+	}
+	if snap.Prepared != nil {
+		f.Prepared = snap.Prepared.Epoch
+	}
+	d := checkpoint.Decide(f)
 	switch d.Action {
 	case checkpoint.RefuseAhead:
-		return fmt.Errorf("%w: %s holds epoch %d of flow %s, the checkpoint %s ends at epoch %d; restore the checkpoint from a copy, or run with --full-refresh %s",
-			ErrAhead, e.o.Dataset, d.Epoch, e.o.Flow, e.o.DB.Path(), f.Intent, e.o.Dataset)
+		return d, fmt.Errorf("%w: %s holds epoch %d of flow %s, the checkpoint %s ends at epoch %d; restore the checkpoint from a copy, or run with --full-refresh %s",
+			ErrAhead, dataset, d.Epoch, flow, path, f.Intent, dataset)
 	case checkpoint.RefuseDamaged:
 		if f.SinkKnows && f.SinkEpoch < f.Marked && f.Marked <= f.Intent {
-			return fmt.Errorf("%w: %s holds flow %s up to epoch %d, its checkpoint says that %d is committed: the table was lost or is an older copy; restore both from copies of one moment, or run with --full-refresh %s",
-				ErrBehind, e.o.Dataset, e.o.Flow, f.SinkEpoch, f.Marked, e.o.Dataset)
+			return d, fmt.Errorf("%w: %s holds flow %s up to epoch %d, its checkpoint says that %d is committed: the table was lost or is an older copy; restore both from copies of one moment, or run with --full-refresh %s",
+				ErrBehind, dataset, flow, f.SinkEpoch, f.Marked, dataset)
 		}
-		return fmt.Errorf("%w: %s: intent %d, prepared %d, committed %d, the table holds %d; restore it from a copy, or run with --full-refresh %s",
-			checkpoint.ErrDamaged, e.o.DB.Path(), f.Intent, f.Prepared, f.Marked, f.SinkEpoch, e.o.Dataset)
+		return d, fmt.Errorf("%w: %s: intent %d, prepared %d, committed %d, the table holds %d; restore it from a copy, or run with --full-refresh %s",
+			checkpoint.ErrDamaged, path, f.Intent, f.Prepared, f.Marked, f.SinkEpoch, dataset)
 	}
-	return nil
+	return d, nil
 }
 
 // restore sets offsets, watermarks and state to what they were before the

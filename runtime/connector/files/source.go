@@ -61,7 +61,7 @@ func (s *Source) Start(_ context.Context, _ stream.Offset, l connector.Ledger) e
 			return fn(key, value)
 		})
 	})
-	if err == nil && s.stored != "" && s.o.Declared != "" && s.stored != s.o.Declared {
+	if err == nil && s.stored != "" && s.o.Declared != "" && path.Clean(s.stored) != path.Clean(s.o.Declared) {
 		return &MovedError{Was: s.stored, Is: s.o.Declared}
 	}
 	return err

@@ -104,14 +104,18 @@ func (s *keyedState) readLayout(text, want string) (layout, error) {
 	for _, f := range old.Fields {
 		to := now.Index(f.Name)
 		if to < 0 || s.sink.isKey(to) {
-			return l, fmt.Errorf("column %s is no longer written; a full refresh is needed: --full-refresh %s", f.Name, s.sink.o.Name)
+			return l, s.unfit("column %s is no longer written", f.Name)
 		}
 		if !widens(f.Type, now.Fields[to].Type) {
-			return l, fmt.Errorf("column %s was %s and is %s; a full refresh is needed: --full-refresh %s", f.Name, f.Type, now.Fields[to].Type, s.sink.o.Name)
+			return l, s.unfit("column %s was %s and is %s", f.Name, f.Type, now.Fields[to].Type)
 		}
 		l.to = append(l.to, to)
 	}
 	return l, nil
+}
+
+func (s *keyedState) unfit(format string, args ...any) error {
+	return fmt.Errorf("%w; a full refresh is needed: --full-refresh %s", &connector.StateError{What: fmt.Sprintf(format, args...)}, s.sink.o.Name)
 }
 
 // widens reports whether values of one type are read as another.
