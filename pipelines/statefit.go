@@ -62,8 +62,8 @@ func (u *update) statesFit(ctx context.Context, d *dataset) diag.List {
 // sinkFits compares the columns of AUTO CDC with those of the changes that it
 // keeps; nil where they fit or cannot be read.
 func (u *update) sinkFits(t *target, f *flow, db *checkpoint.DB) *connector.StateError {
-	if t.table == nil || f.keyed == nil || f.keyed.changes == nil {
-		return nil
+	if t.table == nil || f.keyed == nil || f.keyed.changes == nil || len(keyedDrift(t)) > 0 {
+		return nil // or said elsewhere
 	}
 	sink := u.keyedSink(&task{d: t.d, f: f}, builtin.TableSinkOptions{Table: t.table, Schema: f.plan.Schema})
 	x, _ := errors.AsType[*connector.StateError](exec.SinkFits(sink, db))
