@@ -230,6 +230,7 @@ type orderedInput struct {
 	orders []sortOrder
 	nargs  int
 	groups []int32
+	into   []int32 // group -> what it was joined into, itself if it was not
 }
 
 func newOrderedInput(pool *column.Pool, c *logical.AggCall) *orderedInput {
@@ -246,6 +247,24 @@ func (o *orderedInput) add(vecs []*column.Vector, rows, groups []int32) {
 	o.groups = append(o.groups, groups...)
 }
 
+// join makes the rows of group b those of a.
+func (o *orderedInput) join(a, b int32) {
+	for g := int32(len(o.into)); g <= max(a, b); g++ {
+		o.into = append(o.into, g)
+	}
+	o.into[b] = a
+}
+
+// groupOf is the group that row has now.
+func (o *orderedInput) groupOf(row int32) int32 {
+	g := o.groups[row]
+	for int(g) < len(o.into) && o.into[g] != g {
+		o.into[g] = o.into[o.into[g]]
+		g = o.into[g]
+	}
+	return g
+}
+
 // feed folds the rows in their order and forgets them.
 func (o *orderedInput) feed(a *aggCall) {
 	o.keyed.sort()
@@ -255,7 +274,7 @@ func (o *orderedInput) feed(a *aggCall) {
 		n := min(len(rest), column.BatchRows)
 		ids, groups = ids[:0], groups[:0]
 		for _, e := range rest[:n] {
-			ids, groups = append(ids, e.row), append(groups, o.groups[e.row])
+			ids, groups = append(ids, e.row), append(groups, o.groupOf(e.row))
 		}
 		b := o.store.batch(ids)
 		a.fold(n, b.Cols, all[:n], groups)
@@ -268,7 +287,7 @@ func (o *orderedInput) feed(a *aggCall) {
 func (o *orderedInput) reset() {
 	o.store.reset()
 	o.keyed.reset()
-	o.groups = o.groups[:0]
+	o.groups, o.into = o.groups[:0], o.into[:0]
 }
 
 // madeEntry is an entry that was made since the last changelog.

@@ -2,10 +2,12 @@ package operator_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"testing"
 	"time"
 
 	"pipelines/runtime/operator/optest"
+	"pipelines/runtime/stream"
 	"pipelines/sqlplan/logical"
 )
 
@@ -89,4 +91,32 @@ func TestHotKeyOfGoneRows(t *testing.T) {
 		}
 		return time.Since(from)
 	})
+}
+
+// TestManySessionsOfAKey has many open sessions of one key, which come in any
+// order; every third row connects two others.
+func TestManySessionsOfAKey(t *testing.T) {
+	for _, ordered := range []bool{false, true} {
+		plan := coldSessions(logical.Append, false, 0)
+		if ordered {
+			list := optest.Collect(23, plan.Groups[1].Expr)
+			list.OrderBy = []logical.SortKey{{Expr: plan.Groups[1].Expr}}
+			plan.Aggs = append(plan.Aggs, list)
+		}
+		scales(t, 12000, func(n int) time.Duration {
+			rng := rand.New(rand.NewPCG(3, uint64(n)))
+			rows := make([]optest.Row, n)
+			for i, at := range rng.Perm(n) {
+				rows[i] = optest.Row{int64(at/3*20+at%3*3) * sec, "a", int64(1)}
+			}
+			r := optest.NewRunner(t, plan, optest.Options{})
+			defer r.Close()
+			from := time.Now()
+			out, err := r.Step(stream.Step{Bounded: true}, optest.Input{"e": rows})
+			if err != nil || len(out) != n/3 {
+				t.Fatalf("%d sessions, want %d: %v", len(out), n/3, err)
+			}
+			return time.Since(from)
+		})
+	}
 }

@@ -30,8 +30,9 @@ type sessions struct {
 	keys    []*column.Vector
 	groups  []int32
 	calls   []*aggCall
-	byKey   []int32 // key -> its first session, -1
-	list    []session
+	ordered bool    // some call has an order of its own
+	byKey   []int32 // key -> the root of its sessions, -1
+	list    sessionList
 	free    []int32
 	pending struct{ rows, groups []int32 }
 	expiry  timeIndex // of tickets
@@ -52,12 +53,13 @@ type sessions struct {
 	awayTouched int
 }
 
-// session is one open session. next is the next one of its key.
+// session is one open session, in the tree of its key.
 type session struct {
-	start, end        int64
-	key, next, ticket int32
-	alive             bool
-	old               bool // stored by an earlier step, under this start
+	start, end  int64
+	key, ticket int32
+	left, right int32
+	alive       bool
+	old         bool // stored by an earlier step, under this start
 }
 
 func (bd *builder) sessions(n *logical.Aggregate, at int, out port) (port, watermarked, error) {
@@ -233,29 +235,19 @@ func (s *sessions) join(key int32, start, end int64, flush func() error) (int32,
 	s.log.touch(key)
 	s.touched.touch(key)
 	s.idle.touch(key)
-	into := int32(-1)
-	for x := s.byKey[key]; x >= 0; {
-		o := &s.list[x]
-		next := o.next
-		switch {
-		case o.start > end || o.end < start:
-		case into < 0:
-			into = x
-		default:
-			if err := flush(); err != nil {
-				return 0, err
-			}
-			a, b := into, x
-			if s.list[b].start < s.list[a].start {
-				a, b = b, a
-			}
-			s.merge(a, b)
-			into = a
-		}
-		x = next
-	}
-	if into < 0 {
+	into := s.list.endingFrom(s.byKey[key], start)
+	if into < 0 || s.list[into].start > end {
 		return s.open(key, start, end), nil
+	}
+	for s.list[into].end < end {
+		next := s.list.endingFrom(s.byKey[key], s.list[into].end+1)
+		if next < 0 || s.list[next].start > end {
+			break
+		}
+		if err := flush(); err != nil {
+			return 0, err
+		}
+		s.merge(into, next)
 	}
 	o := &s.list[into]
 	if start < o.start && o.old { // it is stored under its start
@@ -277,8 +269,8 @@ func (s *sessions) open(key int32, start, end int64) int32 {
 			c.st.Grow(len(s.list))
 		}
 	}
-	s.list[g] = session{start: start, end: end, key: key, next: s.byKey[key], ticket: -1, alive: true}
-	s.byKey[key] = g
+	s.list[g] = session{start: start, end: end, key: key, ticket: -1, left: -1, right: -1, alive: true}
+	s.byKey[key] = s.list.insert(s.byKey[key], g)
 	if s.info != nil && s.info.Mode != logical.Complete {
 		s.schedule(g)
 	}
@@ -298,16 +290,12 @@ func (s *sessions) schedule(g int32) {
 	s.expiry.add(s.list[g].end, t)
 }
 
-// merge folds session b, which starts later, into a.
+// merge folds session b, the next one, into a.
 func (s *sessions) merge(a, b int32) {
 	for i, c := range s.calls {
 		switch {
 		case c.ordered != nil:
-			for k, g := range c.ordered.groups {
-				if g == b {
-					c.ordered.groups[k] = a
-				}
-			}
+			c.ordered.join(a, b)
 		case c.distinct != nil:
 			s.mergeDistinct(i, c, a, b)
 		default:
@@ -317,7 +305,7 @@ func (s *sessions) merge(a, b int32) {
 	if s.list[b].old {
 		s.counts.Removed++
 	}
-	s.list[a].start, s.list[a].end = min(s.list[a].start, s.list[b].start), max(s.list[a].end, s.list[b].end)
+	s.list[a].end = s.list[b].end
 	s.drop1(b)
 }
 
@@ -337,20 +325,14 @@ func (s *sessions) mergeDistinct(i int, c *aggCall, a, b int32) {
 // drop1 forgets a session; its key stays.
 func (s *sessions) drop1(g int32) {
 	o := &s.list[g]
-	if s.byKey[o.key] == g {
-		s.byKey[o.key] = o.next
-	} else {
-		x := s.byKey[o.key]
-		for s.list[x].next != g {
-			x = s.list[x].next
-		}
-		s.list[x].next = o.next
-	}
+	s.byKey[o.key] = s.list.without(s.byKey[o.key], g)
 	if o.ticket >= 0 {
 		s.tickets[o.ticket] = -1
 	}
 	o.alive = false
-	s.free = append(s.free, g)
+	if !s.ordered { // else rows that wait for their order have the number
+		s.free = append(s.free, g)
+	}
 	for _, c := range s.calls {
 		c.st.Clear(g)
 		if c.distinct != nil {
@@ -367,10 +349,10 @@ func (s *sessions) end() error {
 		}
 	}
 	s.touched.flush(&entryWriter{put: func(_, _ []byte) {}}, func(key int32) {
-		for x := s.byKey[key]; x >= 0; x = s.list[x].next {
-			s.list[x].old = true
+		s.list.each(s.byKey[key], func(g int32) {
+			s.list[g].old = true
 			s.counts.Updated++
-		}
+		})
 	})
 	s.counts.Updated += int64(s.awayTouched)
 	s.awayTouched = 0

@@ -10,7 +10,7 @@ func (s *sessions) bytes() int64 { return s.loose() + s.cold.bytes() }
 func (s *sessions) entries() int { return s.table.live() }
 
 func (s *sessions) loose() int64 {
-	n := s.table.bytes() + int64(32*cap(s.list)+4*(cap(s.byKey)+cap(s.free)+cap(s.tickets)+cap(s.unused)))
+	n := s.table.bytes() + int64(40*cap(s.list)+4*(cap(s.byKey)+cap(s.free)+cap(s.tickets)+cap(s.unused)))
 	n += s.expiry.bytes() + s.log.bytes() + s.touched.bytes() + s.idle.bytes()
 	for _, c := range s.calls {
 		n += c.st.Bytes()
@@ -26,12 +26,7 @@ func (s *sessions) loose() int64 {
 
 // check asks for what is held and puts all keys away when it is refused.
 func (s *sessions) check() error {
-	for _, c := range s.calls {
-		if c.ordered != nil {
-			return s.mem.must(s.bytes())
-		}
-	}
-	if s.idle.unknown {
+	if s.ordered || s.idle.unknown {
 		return s.mem.must(s.bytes())
 	}
 	return s.cold.check(s, s.log.goneBytes())
@@ -41,8 +36,8 @@ func (s *sessions) check() error {
 // of its sessions ends; its note says which sessions are of earlier steps.
 func (s *sessions) freeze() error {
 	var all []int32
-	for key, first := range s.byKey {
-		if first >= 0 {
+	for key, root := range s.byKey {
+		if root >= 0 {
 			all = append(all, int32(key))
 		}
 	}
@@ -51,7 +46,7 @@ func (s *sessions) freeze() error {
 		s.put(w, key)
 		e.until, e.idle, e.flags = noExpiry, s.idle.due(key), s.log.flags(key)
 		note = note[:0]
-		for g := s.byKey[key]; g >= 0; g = s.list[g].next {
+		s.list.each(s.byKey[key], func(g int32) {
 			if s.info != nil && s.info.Mode != logical.Complete {
 				e.until = min(e.until, s.list[g].end)
 			}
@@ -60,7 +55,7 @@ func (s *sessions) freeze() error {
 			} else {
 				note = append(note, 0)
 			}
-		}
+		})
 		e.note = note
 		s.away += len(note)
 		if s.touched.dirty.Get(int(key)) {
@@ -118,9 +113,11 @@ func (s *sessions) takeBack(e *coldEntry) error {
 	}
 	s.awayTouched -= len(e.note)
 	s.touched.touch(key)
-	for i, g := 0, s.byKey[key]; g >= 0; i, g = i+1, s.list[g].next {
+	i := 0
+	s.list.each(s.byKey[key], func(g int32) {
 		s.list[g].old = e.note[i] == 1
-	}
+		i++
+	})
 	return nil
 }
 
@@ -173,12 +170,16 @@ func (s *sessions) emitAll() error {
 		defer s.forgetAll()
 		return s.emitHere()
 	}
+	here, quota := int64(0), s.cold.quota()
 	err := s.cold.sweep(func(e *coldEntry) error {
-		if len(s.list) >= column.BatchRows || s.table.live() > 0 && len(s.list)%64 == 0 && s.loose() > s.cold.quota() {
+		size := sizeOf(e)
+		if len(s.list) >= column.BatchRows || len(s.list) > 0 && here+size > quota {
 			if err := flush(); err != nil {
 				return err
 			}
+			here = 0
 		}
+		here += size
 		_, _, err := s.takeCopy(e)
 		return err
 	})

@@ -15,6 +15,7 @@ func (s *sessions) prepareState() error {
 		if c.ordered != nil && s.n.Input.Streaming() {
 			return errors.New("build plan: an aggregate with WITHIN GROUP cannot run over a stream")
 		}
+		s.ordered = s.ordered || c.ordered != nil
 		if c.fn.Merge == nil && c.ordered == nil && c.distinct == nil {
 			return errors.New("build plan: the aggregate " + c.fn.Fn.Name + " cannot be merged, so it cannot run over sessions")
 		}
@@ -52,7 +53,7 @@ func (s *sessions) put(w *entryWriter, key int32) {
 	n := len(s.buf)
 	s.buf = s.idle.append(s.buf, key)
 	var scratch []byte
-	for g := s.byKey[key]; g >= 0; g = s.list[g].next {
+	s.list.each(s.byKey[key], func(g int32) {
 		s.buf = appendTimes(s.buf, s.list[g].start, s.list[g].end)
 		s.codec.clear()
 		at := 0
@@ -76,7 +77,7 @@ func (s *sessions) put(w *entryWriter, key int32) {
 				s.buf = appendLong(s.buf, scratch)
 			}
 		}
-	}
+	})
 	w.write(s.buf, n)
 }
 
@@ -108,8 +109,8 @@ func (s *sessions) Changes(put Put) error {
 // Snapshot hands out all keys.
 func (s *sessions) Snapshot(put Put) {
 	w := &entryWriter{put: put}
-	for key, first := range s.byKey {
-		if first >= 0 {
+	for key, root := range s.byKey {
+		if root >= 0 {
 			s.put(w, int32(key))
 		}
 	}
@@ -151,36 +152,22 @@ func (s *sessions) set(key int32, value []byte) (at int64, ok bool) {
 	if !ok {
 		return 0, false
 	}
-	var open []int32
 	for len(value) > 0 {
-		g, rest, ok := s.restoreSession(key, value)
-		if !ok {
+		if value, ok = s.restoreSession(key, value); !ok {
 			return 0, false
 		}
-		open = append(open, g)
-		value = rest
 	}
-	s.reverse(key, open)
-	return at, true
+	return at, s.list.apart(s.byKey[key])
 }
 
-// reverse puts the sessions of a key back into the order they were stored in.
-func (s *sessions) reverse(key int32, open []int32) {
-	s.byKey[key] = -1
-	for i := len(open) - 1; i >= 0; i-- {
-		s.list[open[i]].next = s.byKey[key]
-		s.byKey[key] = open[i]
-	}
-}
-
-func (s *sessions) restoreSession(key int32, src []byte) (int32, []byte, bool) {
+func (s *sessions) restoreSession(key int32, src []byte) ([]byte, bool) {
 	if len(src) < 16 {
-		return 0, nil, false
+		return nil, false
 	}
 	start, end := int64(binary.LittleEndian.Uint64(src)), int64(binary.LittleEndian.Uint64(src[8:]))
 	states, src, ok := cutLong(src[16:])
 	if !ok || s.codec.decode(states) != nil {
-		return 0, nil, false
+		return nil, false
 	}
 	g := s.open(key, start, end)
 	s.list[g].old = true
@@ -196,17 +183,17 @@ func (s *sessions) restoreSession(key int32, src []byte) (int32, []byte, bool) {
 		}
 		n, w := binary.Uvarint(src)
 		if w <= 0 {
-			return 0, nil, false
+			return nil, false
 		}
 		src = src[w:]
 		for range n {
 			var args []byte
 			if args, src, ok = cutLong(src); !ok || s.sets[i].decode(args) != nil {
-				return 0, nil, false
+				return nil, false
 			}
 			c.distinct.first(s.sets[i].cols, []int32{0}, []int32{g})
 		}
 		c.distinct.made(func(_, _ int32) {})
 	}
-	return g, src, true
+	return src, true
 }
