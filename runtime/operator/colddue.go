@@ -98,24 +98,19 @@ func (c *cold) dueOf(kind int, w int64, n int, read func(flags byte) bool, f fun
 	return got, nil
 }
 
-// lapse forgets the entries whose event time is up to w and says how many they
-// were.
-func (c *cold) lapse(w int64) (int, error) {
-	return c.due(byTime, w, 1<<62, false, func(*coldEntry) error { return nil })
-}
-
-// expire forgets the entries that were not used for the time (state_ttl).
-func (c *cold) expire(i *idle, log *changeLog, counts *OperatorCount) error {
+// dropIdle forgets the entries that were not used for the time (state_ttl), and
+// calls f with each.
+func (c *cold) dropIdle(i *idle, log *changeLog, f func(e *coldEntry)) error {
 	if i.ttl <= 0 {
 		return nil
 	}
-	n, err := c.due(byIdle, i.now, 1<<62, true, func(e *coldEntry) error {
+	_, err := c.due(byIdle, i.now, 1<<62, true, func(e *coldEntry) error {
 		if e.flags&coldSaved != 0 {
 			log.forget(e.key)
 		}
+		f(e)
 		return nil
 	})
-	counts.Removed += int64(n)
 	return err
 }
 

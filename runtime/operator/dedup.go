@@ -114,7 +114,7 @@ func (d *dedup) begin(*stepState) error {
 			}
 		}
 	}
-	if err := d.cold.expire(&d.idle, &d.log, &d.counts); err != nil {
+	if err := d.cold.dropIdle(&d.idle, &d.log, func(*coldEntry) { d.counts.Removed++ }); err != nil {
 		return err
 	}
 	d.idle.expire(func(g int32) {
@@ -303,7 +303,7 @@ func (d *dedup) end() error {
 
 // lapse forgets the keys whose time has passed.
 func (d *dedup) lapse() error {
-	n, err := d.cold.lapse(d.evict)
+	n, err := d.cold.due(byTime, d.evict, 1<<62, false, func(*coldEntry) error { return nil })
 	if err != nil {
 		return err
 	}

@@ -131,7 +131,11 @@ func (s *sessions) begin(*stepState) error {
 	}
 	s.cold.begin()
 	s.awayTouched = 0
-	if err := s.idleAway(); err != nil {
+	err := s.cold.dropIdle(&s.idle, &s.log, func(e *coldEntry) {
+		s.counts.Removed += int64(len(e.note))
+		s.away -= len(e.note)
+	})
+	if err != nil {
 		return err
 	}
 	s.idle.expire(s.forgetKey)

@@ -141,22 +141,6 @@ func (s *sessions) expireAll() error {
 	return nil
 }
 
-// idleAway forgets the keys that are away and were not used for the time.
-func (s *sessions) idleAway() error {
-	if s.idle.ttl <= 0 {
-		return nil
-	}
-	_, err := s.cold.due(byIdle, s.idle.now, 1<<62, true, func(e *coldEntry) error {
-		s.counts.Removed += int64(len(e.note))
-		s.away -= len(e.note)
-		if e.flags&coldSaved != 0 {
-			s.log.forget(e.key)
-		}
-		return nil
-	})
-	return err
-}
-
 // emitAll emits all sessions. Where some are away all go away first; then they
 // come back as copies, a few at a time.
 func (s *sessions) emitAll() error {

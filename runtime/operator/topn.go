@@ -137,7 +137,12 @@ func (t *topN) begin(*stepState) error {
 		}
 	}
 	t.restored = false
-	if err := t.idleAway(); err != nil {
+	err := t.cold.dropIdle(&t.idle, &t.log, func(e *coldEntry) {
+		n := t.rowsIn(e)
+		t.counts.Removed += int64(n)
+		t.away -= n
+	})
+	if err != nil {
 		return err
 	}
 	t.idle.expire(t.forget)

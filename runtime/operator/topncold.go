@@ -149,25 +149,15 @@ func (t *topN) endAway() error {
 	return nil
 }
 
-// idleAway forgets the partitions that are away and were not used for the time.
-func (t *topN) idleAway() error {
-	if t.idle.ttl <= 0 {
-		return nil
+// rowsIn is the number of rows of an entry.
+func (t *topN) rowsIn(e *coldEntry) (n int) {
+	_, rows, _ := t.idle.cut(e.value[1:])
+	for ok := true; ok && len(rows) > 0; {
+		if _, rows, ok = cutLong(rows); ok {
+			n++
+		}
 	}
-	_, err := t.cold.due(byIdle, t.idle.now, 1<<62, true, func(e *coldEntry) error {
-		_, rows, _ := t.idle.cut(e.value[1:])
-		for ok := true; ok && len(rows) > 0; {
-			if _, rows, ok = cutLong(rows); ok {
-				t.counts.Removed++
-				t.away--
-			}
-		}
-		if e.flags&coldSaved != 0 {
-			t.log.forget(e.key)
-		}
-		return nil
-	})
-	return err
+	return n
 }
 
 // restoreAll takes many partitions, each once.
