@@ -205,7 +205,13 @@ func (u *update) deployed(ctx context.Context, d *dataset, f *flow) position {
 	} else if err != nil {
 		err = u.checkpointError(d, err)
 	}
-	if err := errors.Join(err, db.Close()); err != nil {
+	err = errors.Join(err, db.Close())
+	if err == nil && snap.Prepared != nil {
+		if err = exec.StateThere(path, snap.Prepared); err != nil {
+			err = fmt.Errorf("%w; restore the checkpoint %s with its folder from a copy, or run with --full-refresh %s", err, filepath.Dir(path), d.shown())
+		}
+	}
+	if err != nil {
 		return position{err: err}
 	}
 	if err := ofOneMoment(ctx, t, f, path, snap); err != nil {

@@ -142,7 +142,7 @@ func (u *update) lostTable(t *target) diag.List {
 	}
 	for _, f := range slices.Sorted(maps.Keys(t.record.Flows)) {
 		c := CheckpointInfo{Path: u.checkpointOf(t, f)}
-		if !exists(c.Path) || c.read(false) != nil || c.Epochs == 0 {
+		if !exists(c.Path) || c.read() != nil || c.Epochs == 0 {
 			continue // what cannot be read is reported when the flow opens it
 		}
 		x := diag.AtSpan(d.file, d.place, "TABLE_LOST", fmt.Sprintf("the table %s is not in %s, and the checkpoint of its flow %s says that epoch %d is committed to it", d.shown(), t.record.Folder, f, c.Epochs-1))

@@ -26,7 +26,7 @@ func (a *app) checkpointCommand() *cobra.Command {
 				if err != nil || r == nil {
 					return err
 				}
-				list, err := r.Checkpoints(cmd.Name() != "list")
+				list, err := r.Checkpoints(context.Background(), cmd.Name() != "list")
 				if err != nil {
 					return &pipelines.EnvironmentError{Err: err}
 				}

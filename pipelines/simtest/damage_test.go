@@ -105,11 +105,14 @@ func TestDamagedState(t *testing.T) {
 				if err := d.do(path, text, other); err != nil {
 					t.Fatal(err)
 				}
+				found := verified(t, dir, d.name)
 				res, err := runIn(dir, pipelines.RunOptions{})
 				if err == nil {
 					err = failures(res)
 				}
 				switch {
+				case (err == nil) != (found == "ok"):
+					t.Errorf("%s: verified: %s, run: %v", what, found, err)
 				case err == nil && !d.gentle:
 					t.Errorf("%s: it ran", what)
 				case err == nil:
@@ -119,15 +122,37 @@ func TestDamagedState(t *testing.T) {
 					t.Errorf("%s: %v", what, err)
 				}
 				compare(t, what, rows(t, dir, "out"), before)
-				if err := os.WriteFile(path, text, 0o600); err != nil {
-					t.Fatal(err)
-				}
+				put(t, dir, strings.TrimPrefix(file, base+"/"), string(text))
 				run(t, dir, pipelines.RunOptions{})
 				compare(t, what+", put back", rows(t, dir, "out"), right)
 			}
 		}
 	}
 	t.Logf("%d damaged files", tried)
+}
+
+// verified is what "checkpoint verify" says of the checkpoint of "out"; a dry
+// run sees damages of the lengths of files.
+func verified(t *testing.T, dir, damage string) string {
+	t.Helper()
+	steps := dryRun(t, dir)
+	if damage != "swapped" && slices.Contains([]string{"missing", "empty", "half", "cut"}, damage) != strings.Contains(steps, "--full-refresh out") {
+		t.Errorf("%s: dry run: %s", damage, steps)
+	}
+	r, list, err := pipelines.OpenReader(t.Context(), pipelines.LoadOptions{Path: dir})
+	if err != nil || list.HasErrors() {
+		t.Fatal(err, list.Render())
+	}
+	infos, err := r.Checkpoints(t.Context(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range infos {
+		if strings.HasSuffix(c.Dataset, ".out") {
+			return c.State
+		}
+	}
+	return "not listed"
 }
 
 // TestTableLost has a table whose folder is gone while its checkpoint is there:

@@ -183,7 +183,7 @@ func TestSoakManyKeys(t *testing.T) {
 	if err != nil || list.HasErrors() {
 		t.Fatal(err, list.Render())
 	}
-	infos, err := r.Checkpoints(true)
+	infos, err := r.Checkpoints(ctx, true)
 	if err != nil {
 		t.Fatal(err)
 	}

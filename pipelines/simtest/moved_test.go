@@ -246,7 +246,7 @@ func dryRun(t *testing.T, dir string) string {
 	}
 	out := ""
 	for _, s := range steps {
-		out += fmt.Sprintln(s.Dataset, s.Action, s.Waiting, s.Details)
+		out += fmt.Sprintln(s.Dataset, s.Action, s.Waiting, s.Details, strings.Join(s.Errors, "; "))
 	}
 	return out
 }

@@ -274,7 +274,7 @@ func (w *stateWorld) recorded() int64 {
 	if err != nil || list.HasErrors() {
 		w.t.Fatal(err, list.Render())
 	}
-	infos, err := r.Checkpoints(false)
+	infos, err := r.Checkpoints(context.Background(), false)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -16,6 +16,9 @@ import (
 // stateFolder is where the state files stand, beside the checkpoint's file.
 const stateFolder = "state"
 
+// StateDir is the folder of the state files of a checkpoint's file.
+func StateDir(path string) string { return filepath.Join(filepath.Dir(path), stateFolder) }
+
 // stateFiles keeps the chain of files that hold the operators' state.
 type stateFiles struct {
 	store   *state.Store
@@ -216,7 +219,7 @@ func (s *stateFiles) end(db *checkpoint.DB, failed bool) error {
 // hold of it; files that no record names are removed.
 func (e *Execution) restoreState(newest, p *checkpoint.Prepared) error {
 	s := &e.state
-	s.store = state.Open(filepath.Join(filepath.Dir(e.o.DB.Path()), stateFolder))
+	s.store = state.Open(StateDir(e.o.DB.Path()))
 	s.renewal = newRenewal(e.o)
 	if newest != nil {
 		before, err := e.o.DB.LoadPrepared(newest.Epoch - 1)
