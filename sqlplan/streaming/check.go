@@ -277,6 +277,12 @@ func (c *checker) node(n logical.Node) {
 		if sessionOf(n) != nil && len(n.Groups) < 2 {
 			c.fail(at, "STREAM_FAILED", "Global aggregation with session window in streaming query is not supported.")
 		}
+		for _, x := range n.Aggs {
+			if len(x.OrderBy) > 0 {
+				c.diags = append(c.diags, c.withHint(x.Place, "FEATURE_NOT_AVAILABLE", x.Fn.Fn.Name+" with WITHIN GROUP (ORDER BY …) over a stream is not available yet",
+					"collect the values and sort them: array_join(transform(array_sort(collect_list(struct(v, k))), x -> x.k), ',') is listagg(k, ',') WITHIN GROUP (ORDER BY v)"))
+			}
+		}
 	case *logical.Join:
 		c.join(n, at)
 	case *logical.Sort:
