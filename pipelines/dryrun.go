@@ -102,6 +102,10 @@ func (u *update) step(d *dataset) Step {
 // position is known: that of a flow at work is not.
 func (u *update) lookAtFlow(ctx context.Context, d *dataset, f *flow, s *Step) bool {
 	s.Plan += logical.Explain(f.plan.Node)
+	if err := u.unfit[d]; err != nil {
+		s.Action, s.Errors = "none", append(s.Errors, fmt.Sprintf("flow %s: %v", f.name, err))
+		return false
+	}
 	fail := func(err error) { s.Errors = append(s.Errors, fmt.Sprintf("flow %s: %v", f.name, err)) }
 	at := position{}
 	if d.kind != graph.MaterializedView {

@@ -166,6 +166,9 @@ func (u *update) attempts(ctx, stop context.Context, t *task, mu *sync.Mutex) {
 	case t.blocked != "":
 		t.result.State, t.result.Err, t.result.Reason = event.Skipped, nil, t.blocked+" failed"
 		return
+	case u.unfit[t.d] != nil:
+		t.result.State, t.result.Err = event.Failed, u.unfit[t.d]
+		return
 	case stop.Err() != nil || ctx.Err() != nil:
 		t.result.State = event.Stopped
 		return

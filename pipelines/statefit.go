@@ -53,6 +53,10 @@ func (u *update) statesFit(ctx context.Context, d *dataset) diag.List {
 		if err != nil || c == nil {
 			continue
 		}
+		if err := u.newColumnsUnfit(d, f, c, snap); err != nil {
+			u.unfit[d] = err
+			continue
+		}
 		x := diag.AtSpan(f.file, at, changeClasses[c.What], fmt.Sprintf("flow %s of %s cannot go on from its checkpoint: %s", f.name, d.shown(), c))
 		list = append(list, x.WithHint("run with --full-refresh "+d.shown()+" to read everything again, or undo the change"))
 	}

@@ -268,7 +268,7 @@ func (u *update) makeTables(ctx context.Context) error {
 	}
 	for _, d := range u.p.datasets {
 		t := u.tables[d]
-		if t == nil || !u.selected[d] {
+		if t == nil || !u.selected[d] || u.unfit[d] != nil {
 			continue
 		}
 		if err := u.makeTable(ctx, t); err != nil {

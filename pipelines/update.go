@@ -120,6 +120,8 @@ type update struct {
 	fresh    map[*dataset]bool // to be made anew
 	tables   map[*dataset]*target
 	sinks    map[*dataset]*target
+	// unfit are the targets whose flow cannot take a new column of a source.
+	unfit    map[*dataset]error
 	recordMu sync.Mutex // guards the records of targets while flows run
 	result   Result
 	pinMu    sync.Mutex                   // guards pins; held for memory work only
@@ -163,7 +165,7 @@ func (p *Project) Run(ctx, stop context.Context, o RunOptions) (*Result, diag.Li
 }
 
 func newUpdate(p *Project, o RunOptions) *update {
-	u := &update{p: p, o: o, started: p.now(), selected: map[*dataset]bool{}, fresh: map[*dataset]bool{}, tables: map[*dataset]*target{}, sinks: map[*dataset]*target{}}
+	u := &update{p: p, o: o, started: p.now(), selected: map[*dataset]bool{}, fresh: map[*dataset]bool{}, tables: map[*dataset]*target{}, sinks: map[*dataset]*target{}, unfit: map[*dataset]error{}}
 	if u.o.Lanes <= 0 {
 		u.o.Lanes = runtime.GOMAXPROCS(0)
 	}
