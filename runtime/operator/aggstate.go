@@ -490,14 +490,7 @@ func (s *aggState) Restore(key, value []byte) error {
 		return errState(s.info.ID)
 	}
 	if key[1] != 0 {
-		return s.restoreSet(int(key[1])-1, key[2:], value == nil)
-	}
-	if value == nil {
-		if g := s.a.table.lookupKey(s.plainKey(key)); g >= 0 {
-			s.remove(g)
-			s.log.reset()
-		}
-		return nil
+		return s.restoreSet(int(key[1])-1, key[2:])
 	}
 	at, value, whole := s.idle.cut(value)
 	g, ok := s.restoreGroup(s.plainKey(key))
@@ -588,13 +581,10 @@ func (s *aggState) index() {
 	}
 }
 
-func (s *aggState) restoreSet(i int, key []byte, deleted bool) error {
+func (s *aggState) restoreSet(i int, key []byte) error {
 	n, w := binary.Uvarint(key)
 	if i >= len(s.sets) || s.sets[i] == nil || w <= 0 || n > uint64(len(key)-w) {
 		return errState(s.info.ID)
-	}
-	if deleted {
-		return nil // goes with its group
 	}
 	if err := s.thawKey(key[w : w+int(n)]); err != nil {
 		return err

@@ -406,16 +406,8 @@ func (d *dedup) restoreAll(e *Entries) error {
 
 // Restore takes one key.
 func (d *dedup) Restore(key, value []byte) error {
-	if len(key) < 1 || value != nil && len(value) < 9 {
+	if len(key) < 1 || len(value) < 9 {
 		return errState(d.ID())
-	}
-	if value == nil {
-		if g := d.table.lookupKey(key[1:]); g >= 0 {
-			d.idle.forget(g)
-			d.alive.Unset(int(g))
-			d.table.remove(g)
-		}
-		return nil
 	}
 	g, ok := d.table.restoreKey(key[1:])
 	if !ok {

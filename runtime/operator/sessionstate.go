@@ -129,14 +129,6 @@ func (s *sessions) Restore(key, value []byte) error {
 	for len(s.byKey) < s.table.groups {
 		s.byKey = append(s.byKey, -1)
 	}
-	for s.byKey[k] >= 0 {
-		s.drop1(s.byKey[k])
-	}
-	if value == nil {
-		s.idle.forget(k)
-		s.table.remove(k)
-		return nil
-	}
 	s.log.save(k)
 	at, ok := s.set(k, value)
 	if !ok {

@@ -46,8 +46,7 @@ type StateHandle interface {
 	Expiry() Expiry
 	// Snapshot calls put for each living key.
 	Snapshot(put Put)
-	// Restore takes one entry, before the first step. Of several for one key
-	// the last counts.
+	// Restore takes one entry, before the first step: of each living key one.
 	Restore(key, value []byte) error
 	// RestoreAll is Restore of many entries of one part.
 	RestoreAll(entries *Entries) error

@@ -58,10 +58,8 @@ type joinState struct {
 	idle   idle
 	buf    []byte
 	stored []byte
-	// restored are the rows by id, until the first step begins.
-	restored map[uint64]int32
-	codec    *rowCodec
-	cold     cold
+	codec  *rowCodec
+	cold   cold
 	// asks are rows that have not met those of the other side that are away.
 	asks []hashed
 	met  metRows // of this side, that are away
@@ -273,7 +271,6 @@ func (j *streamJoin) begin(*stepState) error {
 	j.counts, j.dropped = OperatorCount{}, false
 	for _, s := range j.sides {
 		s.rows.index()
-		s.restored = nil
 		for _, x := range s.idle.begin(j.p.step.Now) {
 			s.log.touch(x)
 		}

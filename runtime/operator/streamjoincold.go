@@ -280,7 +280,6 @@ func (s *joinState) freeze() error {
 	r.store.reset()
 	*r = joinRows{store: r.store}
 	*s.table = *newGroupTable(s.table.layout.types)
-	s.restored = nil
 	s.log.away()
 	s.idle.away()
 	return nil

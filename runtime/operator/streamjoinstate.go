@@ -364,17 +364,6 @@ func (j *streamJoin) Restore(key, value []byte) error {
 	}
 	s := j.sides[key[1]]
 	id := binary.BigEndian.Uint64(key[2:])
-	if s.restored == nil {
-		s.restored = map[uint64]int32{}
-	}
-	if x, ok := s.restored[id]; ok {
-		s.forget(x)
-		s.log.reset()
-		delete(s.restored, id)
-	}
-	if value == nil {
-		return nil
-	}
 	s.rows.unindexed = true
 	x, at, ok := s.insert(id, value)
 	if !ok {
@@ -382,7 +371,6 @@ func (j *streamJoin) Restore(key, value []byte) error {
 	}
 	s.idle.restore(x, at)
 	s.log.save(x)
-	s.restored[id] = x
 	return nil
 }
 

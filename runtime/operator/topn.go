@@ -422,7 +422,7 @@ func (t *topN) Snapshot(put Put) {
 
 // Restore takes one partition.
 func (t *topN) Restore(key, value []byte) error {
-	if len(key) < 1 || value != nil && len(value) < 2 {
+	if len(key) < 1 || len(value) < 2 {
 		return errState(t.ID())
 	}
 	g, ok := t.table.restoreKey(key[1:])
@@ -430,11 +430,6 @@ func (t *topN) Restore(key, value []byte) error {
 		return errState(t.ID())
 	}
 	t.widen()
-	if value == nil {
-		t.forget(g)
-		t.log.reset()
-		return nil
-	}
 	at, ok := t.set(g, value)
 	if !ok {
 		return t.unfit(g)

@@ -176,6 +176,7 @@ func (r *Runner) build() {
 	}
 	r.plan = plan
 	for _, s := range plan.State() {
+		r.compact(s.ID())
 		if r.o.Bulk {
 			r.restoreAll(s)
 			continue
@@ -188,12 +189,22 @@ func (r *Runner) build() {
 	}
 }
 
-// restoreAll hands the entries that are left over in order of their keys.
-func (r *Runner) restoreAll(s operator.StateHandle) {
+// compact leaves the newest entry of each key that lives, in order of the keys.
+func (r *Runner) compact(id string) {
 	newest := map[string][]byte{}
-	for _, e := range r.log[s.ID()] {
+	for _, e := range r.log[id] {
 		newest[string(e.key)] = e.value
 	}
+	r.log[id] = nil
+	for _, key := range slices.Sorted(maps.Keys(newest)) {
+		if newest[key] != nil {
+			r.log[id] = append(r.log[id], entry{[]byte(key), newest[key]})
+		}
+	}
+}
+
+// restoreAll hands the entries that are left over together.
+func (r *Runner) restoreAll(s operator.StateHandle) {
 	var all operator.Entries
 	last := -1
 	flush := func() {
@@ -202,15 +213,12 @@ func (r *Runner) restoreAll(s operator.StateHandle) {
 		}
 		all.Reset()
 	}
-	for _, key := range slices.Sorted(maps.Keys(newest)) {
-		if newest[key] == nil {
-			continue
-		}
-		if int(key[0]) != last || all.Len() == 1000 {
+	for _, e := range r.log[s.ID()] {
+		if int(e.key[0]) != last || all.Len() == 1000 {
 			flush()
 		}
-		last = int(key[0])
-		all.Add([]byte(key), newest[key])
+		last = int(e.key[0])
+		all.Add(e.key, e.value)
 	}
 	flush()
 }
