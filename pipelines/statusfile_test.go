@@ -2,6 +2,7 @@ package pipelines
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -57,7 +58,9 @@ materialized_views:
 			}
 		}
 		put := func(name, text string) {
-			if err := os.WriteFile(filepath.Join(dir, "data", name), []byte(text+"\n"), 0o644); err != nil {
+			// Renamed into place, for it may be looked for at the same instant.
+			tmp := filepath.Join(dir, "tmp")
+			if err := errors.Join(os.WriteFile(tmp, []byte(text+"\n"), 0o644), os.Rename(tmp, filepath.Join(dir, "data", name))); err != nil {
 				t.Fatal(err)
 			}
 		}

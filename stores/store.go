@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"syscall"
 	"time"
 )
 
@@ -116,11 +117,17 @@ type ClassError struct {
 func (e *ClassError) Error() string { return e.Err.Error() }
 func (e *ClassError) Unwrap() error { return e.Err }
 
-// Classify returns the class of err: that of the ClassError in its chain,
-// Permanent else.
+// Classify returns the class of err: that of the ClassError in its chain. Else
+// a lack of room is Retryable, wherever it was met, for somebody may make room;
+// all others are Permanent.
 func Classify(err error) Class {
 	if e, ok := errors.AsType[*ClassError](err); ok {
 		return e.Class
+	}
+	for _, full := range []error{ErrFull, syscall.ENOSPC, syscall.EDQUOT} {
+		if errors.Is(err, full) {
+			return Retryable
+		}
 	}
 	return Permanent
 }

@@ -193,8 +193,8 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%v became %v, class %d", in, err, stores.Classify(err))
 		}
 	}
-	f(syscall.ENOSPC, stores.ErrFull, stores.Permanent)
-	f(syscall.EDQUOT, stores.ErrFull, stores.Permanent)
+	f(syscall.ENOSPC, stores.ErrFull, stores.Retryable)
+	f(syscall.EDQUOT, stores.ErrFull, stores.Retryable)
 	f(syscall.ENOENT, stores.ErrNotExist, stores.Permanent)
 	f(syscall.EEXIST, stores.ErrExists, stores.Permanent)
 	f(syscall.EBUSY, nil, stores.Retryable)
