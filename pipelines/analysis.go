@@ -164,7 +164,22 @@ func (a *analyzer) stateTTL(d *dataset) {
 		a.fail(d.file, d.stateTTL.Span, "FEATURE_NOT_AVAILABLE", "state_ttl is of queries that keep state; what AUTO CDC keeps is in the table: deletes go by the table property pipelines.cdc.tombstoneGCThresholdInSeconds")
 		return
 	}
-	a.list = append(a.list, diag.AtSpan(d.file, d.stateTTL.Span, "NOT_MEANINGFUL_HERE", "state_ttl has no effect: "+d.shown()+" keeps no state").Warn())
+	keeps := "no state"
+	if slices.ContainsFunc(d.flows, func(f *flow) bool { return f.plan != nil && countsRows(f.plan.Node) }) {
+		keeps = "the number of rows that its LIMIT has passed, which does not age"
+	}
+	a.list = append(a.list, diag.AtSpan(d.file, d.stateTTL.Span, "NOT_MEANINGFUL_HERE", "state_ttl has no effect: "+d.shown()+" keeps "+keeps).Warn())
+}
+
+// countsRows reports a LIMIT over a stream.
+func countsRows(n logical.Node) bool {
+	found := false
+	logical.WalkNode(n, func(n logical.Node) bool {
+		l, ok := n.(*logical.Limit)
+		found = found || ok && l.Streaming()
+		return !found
+	})
+	return found
 }
 
 func (a *analyzer) view(d *dataset) {

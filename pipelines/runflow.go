@@ -263,6 +263,7 @@ func (u *update) progress(t *task, p exec.Progress, mu *sync.Mutex) {
 		e.Sources = append(e.Sources, s)
 	}
 	for _, o := range p.Counters.Operators {
+		r.LateRows += o.LateRows
 		e.Operators = append(e.Operators, event.Operator{Name: o.ID, Total: o.StateRows, Updated: o.Updated, Removed: o.Removed, Late: o.LateRows, StateSize: o.StateBytes})
 	}
 	u.listen.OnProgress(e)

@@ -27,6 +27,7 @@ type FlowStatus struct {
 	DroppedRows  int64               `json:"droppedRecords,omitempty"`
 	Watermark    string              `json:"watermark,omitempty"`
 	StateRows    int64               `json:"stateRows,omitempty"`
+	LateRows     int64               `json:"lateRows,omitempty"` // dropped: they came after the watermark
 	Expectations []event.Expectation `json:"expectations,omitempty"`
 	Error        *event.Failure      `json:"error,omitempty"`
 	Reason       string              `json:"reason,omitempty"`
@@ -155,6 +156,7 @@ func (f *statusFile) listener() event.Listener {
 				x.StateRows = 0
 				for _, o := range e.Operators {
 					x.StateRows += o.Total
+					x.LateRows += o.Late
 				}
 			})
 		},

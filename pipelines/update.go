@@ -70,9 +70,11 @@ type FlowResult struct {
 	Epochs        int64
 	// CorruptRows could not be decoded fully, DroppedRows were left out for it.
 	CorruptRows, DroppedRows int64
-	Expectations             []event.Expectation
-	Err                      error
-	Reason                   string
+	// LateRows were dropped: they came after the watermark.
+	LateRows     int64
+	Expectations []event.Expectation
+	Err          error
+	Reason       string
 }
 
 // violated counts the rows whose violation ended the flow: their epoch, which

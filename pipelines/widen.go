@@ -141,6 +141,7 @@ func (r *Result) add(earlier *Result) {
 			f.OutputRows += e.OutputRows
 			f.Epochs += e.Epochs
 			f.CorruptRows += e.CorruptRows
+			f.LateRows += e.LateRows
 			f.DroppedRows += e.DroppedRows
 			f.Expectations = addExpectations(f.Expectations, e.Expectations)
 		}

@@ -183,7 +183,7 @@ var (
 		{name: "sql_file", kind: kindText, doc: "A file that holds the query."},
 		{name: "schema", kind: kindDDL, doc: "Columns as DDL, checked against the query."},
 		{name: "expectations", kind: kindObjects, object: expectationObject, doc: "Conditions that rows should meet, after `deduplicate`. Those of a view act in each flow that reads it."},
-		{name: "deduplicate", kind: kindObject, object: deduplicateObject, doc: "Keep the first row of each key of the query's rows."},
+		{name: "deduplicate", kind: kindObject, object: deduplicateObject, doc: "Keep the first row of each key of the query's rows. It comes before `expectations`: a row that violates one has used its key up. To judge rows first, put the expectations on a view that the query reads."},
 		{name: "on_error", kind: kindText, values: []string{"fail", "drop", "quarantine"}, def: "fail", doc: "Rows whose expressions fail."},
 		{name: "depends_on", kind: kindTexts, doc: "Datasets that run before this one though it does not read them."},
 		{name: "tags", kind: kindAny, doc: "Labels for selection."},
@@ -220,7 +220,7 @@ var (
 		{name: "once", kind: kindBool, def: "false", doc: "Run once (and again after a full refresh); the query is a batch query."},
 		{name: "auto_cdc", kind: kindObject, object: autoCDCObject, doc: "Apply a stream of changes."},
 		{name: "output_mode", kind: kindText, values: []string{"append", "update", "complete"}, def: "append", doc: "`complete` only into sinks."},
-		{name: "deduplicate", kind: kindObject, object: deduplicateObject, doc: "Keep the first row of each key of the query's rows."},
+		{name: "deduplicate", kind: kindObject, object: deduplicateObject, doc: "Keep the first row of each key of the query's rows. It comes before `expectations`: a row that violates one has used its key up. To judge rows first, put the expectations on a view that the query reads."},
 		{name: "trigger", kind: kindTrigger, object: triggerObject, values: triggerWords, doc: triggerDoc},
 		{name: "moved_from", kind: kindName, doc: "Former name: the flow goes on from its checkpoint under the new one."},
 	}

@@ -229,6 +229,9 @@ func (a *app) summary(res *pipelines.Result, f runFlags) error {
 		if x.CorruptRows+x.DroppedRows > 0 {
 			fmt.Fprintf(w, "  %s: %s\n", flowTitle(x.Dataset, x.Flow), malformed(x.CorruptRows, x.DroppedRows))
 		}
+		if x.LateRows > 0 {
+			fmt.Fprintf(w, "  %s: %s\n", flowTitle(x.Dataset, x.Flow), late(x.LateRows))
+		}
 		for _, e := range x.Expectations {
 			if e.Failed > 0 {
 				fmt.Fprintf(w, "  %s: expectation %s (%s): %s of %s rows violate it\n", flowTitle(x.Dataset, x.Flow), e.Title(), e.Action, count(e.Failed), count(e.Failed+e.Passed))
@@ -246,6 +249,14 @@ func (a *app) summary(res *pipelines.Result, f runFlags) error {
 // malformed tells of records that were not read as they stand.
 func malformed(corrupt, dropped int64) string {
 	return fmt.Sprintf("%s records could not be decoded fully, %s were left out", count(corrupt), count(dropped))
+}
+
+// late tells of rows that came after the watermark.
+func late(rows int64) string {
+	if rows == 1 {
+		return "1 row came after the watermark and was dropped"
+	}
+	return count(rows) + " rows came after the watermark and were dropped"
 }
 
 // errorText keeps an error on one line, and says "bug" with its stack below.
@@ -275,6 +286,7 @@ func resultLine(w io.Writer, res *pipelines.Result) error {
 		OutputRows   int64               `json:"outputRows"`
 		CorruptRows  int64               `json:"corruptRecords,omitempty"`
 		DroppedRows  int64               `json:"droppedRecords,omitempty"`
+		LateRows     int64               `json:"lateRows,omitempty"`
 		Expectations []event.Expectation `json:"expectations,omitempty"`
 		Error        string              `json:"error,omitempty"`
 		Reason       string              `json:"reason,omitempty"`
@@ -290,7 +302,7 @@ func resultLine(w io.Writer, res *pipelines.Result) error {
 		Flows   []flowDoc `json:"flows"`
 	}{1, "result", res.Update, res.Rows, res.Finished.Sub(res.Started).Seconds(), res.Started.UTC(), res.Failed(), []flowDoc{}}
 	for _, x := range res.Flows {
-		d := flowDoc{x.Dataset, x.Flow, x.State, x.Epochs, x.InputRows, x.OutputRows, x.CorruptRows, x.DroppedRows, x.Expectations, "", x.Reason}
+		d := flowDoc{x.Dataset, x.Flow, x.State, x.Epochs, x.InputRows, x.OutputRows, x.CorruptRows, x.DroppedRows, x.LateRows, x.Expectations, "", x.Reason}
 		if x.Err != nil {
 			d.Error = x.Err.Error()
 		}

@@ -63,6 +63,9 @@ func (a *app) status(output string) error {
 		if f.CorruptRows+f.DroppedRows > 0 {
 			fmt.Fprintf(a.stdout, "flow %s: %s\n", flowTitle(f.Dataset, f.Flow), malformed(f.CorruptRows, f.DroppedRows))
 		}
+		if f.LateRows > 0 {
+			fmt.Fprintf(a.stdout, "flow %s: %s\n", flowTitle(f.Dataset, f.Flow), late(f.LateRows))
+		}
 		for _, e := range f.Expectations {
 			of := "of"
 			if e.Dataset != "" {

@@ -149,6 +149,10 @@ func (b *Binder) notYet(r diag.Range, what string) {
 // Expression binds an expression over columns; with want set it is cast to
 // that type. It returns the automatic column name too.
 func (b *Binder) Expression(e ast.Expr, in []logical.Attr, want *schema.Type) (logical.Expr, string, diag.List) {
+	if at, found := subqueryIn(e); found {
+		b.failHint(at, "INVALID_SUBQUERY_EXPRESSION", "join the other table in the query or in a view, and name its column here", "A subquery cannot stand here: the expression is evaluated for each row, over the columns of that row alone.")
+		return nil, "", b.diags
+	}
 	x, ok := b.expr(e, plain(scopeOf(in, nil), "expression"))
 	if !ok {
 		return nil, "", b.diags
@@ -165,4 +169,22 @@ func (b *Binder) Expression(e ast.Expr, in []logical.Attr, want *schema.Type) (l
 		}
 	}
 	return y, x.columnName(), b.diags
+}
+
+// subqueryIn finds the first subquery of an expression.
+func subqueryIn(e ast.Expr) (at diag.Range, found bool) {
+	ast.Walk(e, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Subquery:
+			at, found = n.Range(), true
+		case *ast.Exists:
+			at, found = n.Range(), true
+		case *ast.In:
+			if !found && n.Query != nil {
+				at, found = n.Range(), true
+			}
+		}
+		return !found
+	})
+	return at, found
 }

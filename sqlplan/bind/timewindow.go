@@ -239,8 +239,9 @@ func (b *Binder) windowTimeCall(e *ast.Call, name string, v *env) (bound, bool) 
 	}
 	if _, byName := ast.Unparen(e.Args[0]).(*ast.Column); byName && v.times != nil && v.times.node != nil {
 		if c, ok := x.e.(*logical.Column); ok && c.Attr.ID == v.times.attr.ID {
-			b.failHint(e.Span, "MISSING_AGGREGATION", "call window_time in a query around this one: SELECT window_time(window) FROM (SELECT window, ... GROUP BY window(...))",
-				`The non-aggregating expression "window_time(window)" is based on columns which are not participating in the GROUP BY clause.`)
+			w := c.Attr.Name
+			b.failHint(e.Span, "MISSING_AGGREGATION", "call window_time in a query around this one: SELECT window_time("+w+") FROM (SELECT "+w+", ... GROUP BY "+w+"(...))",
+				`The non-aggregating expression "window_time(`+w+`)" is based on columns which are not participating in the GROUP BY clause.`)
 			return bound{}, false
 		}
 	}
