@@ -241,7 +241,7 @@ func (a *analyzer) streamOfKeyed(d, reader *dataset, at diag.Span) {
 // keyedSink opens the target of a flow that keeps it by key.
 func (u *update) keyedSink(t *task, o builtin.TableSinkOptions) connector.Sink {
 	k := t.f.keyed
-	out := builtin.KeyedSinkOptions{TableSinkOptions: o, Name: t.d.shown(), Keys: k.keys, Budget: u.budget}
+	out := builtin.KeyedSinkOptions{TableSinkOptions: o, Name: t.d.shown(), Typed: t.d.typed(), Keys: k.keys, Budget: u.budget}
 	for i, f := range out.Schema.Fields {
 		out.Schema.Fields[i].Type = asNullable(f.Type)
 	}

@@ -121,7 +121,7 @@ func keyedDrift(t *target) diag.List {
 	}
 	fail := func(code diag.Code, format string, args ...any) diag.List {
 		x := diag.AtSpan(d.file, d.place, code, d.shown()+": "+fmt.Sprintf(format, args...))
-		return diag.List{x.WithHint("run with --full-refresh " + d.shown() + ", or undo the change")}
+		return diag.List{x.WithHint("run with --full-refresh " + d.typed() + ", or undo the change")}
 	}
 	const class diag.Code = "AUTOCDC_INVALID_STATE"
 	switch {

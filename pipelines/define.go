@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
 	"pipelines/pipelines/graph"
 	"pipelines/spec"
@@ -109,8 +110,34 @@ func fullName(p *spec.Pipeline, parts []string, in space) []string {
 // sparkCatalog is the catalog of a Spark session that sets none.
 const sparkCatalog = "spark_catalog"
 
+// typedName writes a name for a command line.
+func typedName(p *spec.Pipeline, name []string) string {
+	own := []string{p.Catalog.Value, p.Database.Value}
+	for len(name) > 1 && strings.EqualFold(name[0], own[0]) {
+		name, own = name[1:], own[1:]
+		if len(own) == 0 {
+			break
+		}
+	}
+	plain := true
+	var parts []string
+	for _, part := range name {
+		if strings.ContainsFunc(part, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+			plain = false
+			part = "`" + strings.ReplaceAll(part, "`", "``") + "`"
+		}
+		parts = append(parts, part)
+	}
+	text := strings.Join(parts, ".")
+	if plain {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
 // add puts a dataset into the namespace.
 func (d *definer) add(x *dataset) bool {
+	x.asTyped = typedName(d.p, x.name)
 	old, taken := d.byID[x.id()]
 	if !taken {
 		d.byID[x.id()] = x

@@ -40,6 +40,7 @@ type word struct {
 type dataset struct {
 	kind          graph.Kind
 	name          []string // full: catalog, database, name; views of one part
+	asTyped       string   // see typed
 	place         diag.Span
 	file          *diag.File
 	comment       string
@@ -107,6 +108,10 @@ func (d *dataset) id() string { return strings.ToLower(strings.Join(d.name, ".")
 
 // shown is the name in messages: without the project's own catalog.
 func (d *dataset) shown() string { return d.name[len(d.name)-1] }
+
+// typed is the name as --full-refresh takes it on a command line: the database
+// where it is not the project's, and quotes where they are needed.
+func (d *dataset) typed() string { return d.asTyped }
 
 // isTable reports whether the dataset holds rows.
 func (d *dataset) isTable() bool { return d.kind.IsTable() }

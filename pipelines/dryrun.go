@@ -212,7 +212,7 @@ func (u *update) deployed(ctx context.Context, d *dataset, f *flow) position {
 	err = errors.Join(err, db.Close())
 	if err == nil && snap.Prepared != nil {
 		if err = exec.StateThere(path, snap.Prepared); err != nil {
-			err = fmt.Errorf("%w; restore the checkpoint %s with its folder from a copy, or run with --full-refresh %s", err, filepath.Dir(path), d.shown())
+			err = fmt.Errorf("%w; restore the checkpoint %s with its folder from a copy, or run with --full-refresh %s", err, filepath.Dir(path), d.typed())
 		}
 	}
 	if err != nil {
@@ -252,7 +252,7 @@ func ofOneMoment(ctx context.Context, t *target, f *flow, path string, snap chec
 	if epoch, ok := now.Txn(t.record.Flows[f.name]); ok {
 		held.Epoch = epoch
 	}
-	return exec.Refusal(exec.Options{Dataset: t.d.shown(), Flow: f.name}, path, snap, held)
+	return exec.Refusal(exec.Options{Dataset: t.d.typed(), Flow: f.name}, path, snap, held)
 }
 
 // missing is the position of a flow without a checkpoint: the start, unless

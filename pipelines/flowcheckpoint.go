@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 
 	"pipelines/runtime/checkpoint"
@@ -74,7 +76,11 @@ func (u *update) checkpoint(ctx context.Context, t *task, tg *target, sink conne
 	if db.Identity().AppID != id.AppID {
 		return nil, errors.Join(otherID(t.d, path, db.Identity().AppID, id.AppID), db.Close())
 	}
-	if err := u.noteMade(ctx, tg, t.f.name); err != nil {
+	err = u.noteMade(ctx, tg, t.f.name)
+	if err == nil {
+		err = dropVersions(filepath.Dir(path))
+	}
+	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
@@ -112,7 +118,7 @@ func (u *update) checkpointError(d *dataset, err error) error {
 	case errors.Is(err, checkpoint.ErrLocked):
 		return fmt.Errorf("%w: end what holds it and run again", err)
 	case errors.Is(err, checkpoint.ErrDamaged), errors.Is(err, checkpoint.ErrForeign):
-		return fmt.Errorf("%w; restore it from a copy, or run with --full-refresh %s", err, d.shown())
+		return fmt.Errorf("%w; restore it from a copy, or run with --full-refresh %s", err, d.typed())
 	}
 	return err
 }
@@ -122,17 +128,57 @@ func otherID(d *dataset, path, have, want string) error {
 	if want == "" {
 		want = "nothing of it"
 	}
-	return fmt.Errorf("checkpoint %s belongs to transaction id %s, the catalog says %s; restore both from one copy, or run with --full-refresh %s", path, have, want, d.shown())
+	return fmt.Errorf("checkpoint %s belongs to transaction id %s, the catalog says %s; restore both from one copy, or run with --full-refresh %s", path, have, want, d.typed())
+}
+
+// dropVersions removes the checkpoints of a flow before the one in folder: full
+// refreshes have replaced them.
+func dropVersions(folder string) error {
+	now, err := strconv.ParseInt(filepath.Base(folder), 10, 64)
+	if err != nil {
+		panic("bug: pipelines: a checkpoint in " + folder)
+	}
+	return removeFolders(filepath.Dir(folder), func(name string) bool {
+		version, err := strconv.ParseInt(name, 10, 64)
+		return err == nil && version < now
+	})
+}
+
+// dropGone removes the checkpoints of flows that a refresh has found to be out
+// of the project.
+func (u *update) dropGone(rec catalog.Record) error {
+	keep := map[string]bool{}
+	for name := range rec.Flows {
+		keep[catalog.PathPart(name)] = true
+	}
+	folder := filepath.Dir(filepath.Dir(filepath.Dir(u.checkpointPath(rec.Name.CheckpointFolder("x", 0)))))
+	return removeFolders(folder, func(name string) bool { return !keep[name] })
+}
+
+func removeFolders(in string, which func(name string) bool) error {
+	list, err := os.ReadDir(in)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	for _, x := range list {
+		if x.IsDir() && which(x.Name()) {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(in, x.Name())))
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("remove old checkpoints: %w", err)
+	}
+	return nil
 }
 
 // aheadError says that a table holds epochs of a flow that has no checkpoint.
 func aheadError(d *dataset, flow, path string, epoch int64) error {
 	return fmt.Errorf("%w: %s holds epochs up to %d of flow %s, and the checkpoint %s is missing; restore it from a copy, or run with --full-refresh %s",
-		exec.ErrAhead, d.shown(), epoch, flow, path, d.shown())
+		exec.ErrAhead, d.shown(), epoch, flow, path, d.typed())
 }
 
 // lostError says that a checkpoint that was made is not there.
 func lostError(d *dataset, flow, path string) error {
 	return fmt.Errorf("%w: the checkpoint %s of flow %s is gone, so what it has written is not known; restore it from a copy, or run with --full-refresh %s, which reads and writes everything again",
-		checkpoint.ErrMissing, path, flow, d.shown())
+		checkpoint.ErrMissing, path, flow, d.typed())
 }

@@ -34,7 +34,7 @@ func (u *update) renamedFlows(t *target) diag.List {
 	}
 	x := diag.AtSpan(t.d.file, t.d.place, "FLOW_RENAMED", fmt.Sprintf("flow %s of %s is new and would start without a checkpoint, while flow %s, which has written there, is gone: a renamed flow adds all its rows again",
 		strings.Join(fresh, ", "), t.d.shown(), strings.Join(gone, ", ")))
-	return diag.List{x.WithHint(fmt.Sprintf("say moved_from: %s in the new flow to keep its checkpoint; if it is another flow, take the old one out in one run and add the new one in the next; or run with --full-refresh %s", gone[0], t.d.shown()))}
+	return diag.List{x.WithHint(fmt.Sprintf("say moved_from: %s in the new flow to keep its checkpoint; if it is another flow, take the old one out in one run and add the new one in the next; or run with --full-refresh %s", gone[0], t.d.typed()))}
 }
 
 // flowChanges names the flows that the record does not know, and those that

@@ -170,7 +170,7 @@ func (u *update) runStream(ctx, stop context.Context, t *task, mu *sync.Mutex) (
 	lanes := u.budget.Take(u.lanes(t))
 	defer u.budget.Give(lanes)
 	e, err := exec.New(exec.Options{
-		Dataset: t.d.shown(), Flow: t.f.name, Plan: statePlan(t.f, rec), Session: t.f.session, Streams: rel.streams, Tables: rel.tables,
+		Dataset: t.d.typed(), Flow: t.f.name, Plan: statePlan(t.f, rec), Session: t.f.session, Streams: rel.streams, Tables: rel.tables,
 		Sink: sink, DB: db, Refreshed: slices.Contains(strings.Fields(rec.Extra[refreshedKey]), rec.Flows[t.f.name]), Mode: modes[t.f.mode], Trigger: u.trigger(t), Lanes: lanes, Pool: u.pool, Budget: u.budget, TempDir: u.spillDir(), BatchRows: u.o.BatchRows,
 		Beside: u.o.Beside, Now: u.p.now, At: u.o.At, Wait: u.waiter(t),
 		OnEpoch: func(p exec.Progress) {

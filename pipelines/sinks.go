@@ -106,7 +106,7 @@ func (u *update) lookAtSink(ctx context.Context, d *dataset) (diag.List, error) 
 		list = append(list, more...)
 	}
 	if err != nil {
-		return list, fmt.Errorf("sink %s cannot be used: %w; restore the record %s from a copy, or remove it and run with --full-refresh %s", d.shown(), err, u.st.recordPath(name), d.shown())
+		return list, fmt.Errorf("sink %s cannot be used: %w; restore the record %s from a copy, or remove it and run with --full-refresh %s", d.shown(), err, u.st.recordPath(name), d.typed())
 	}
 	return list, nil
 }
@@ -137,7 +137,7 @@ func (u *update) renamedSink(ctx context.Context, t *target) (diag.List, error) 
 		case r.Owner != u.p.Name():
 			if same && !t.known && strings.EqualFold(r.Name.Table, d.shown()) {
 				x := diag.AtSpan(d.file, d.place, "SINK_RENAMED", fmt.Sprintf("the pipeline %s has written to the target of %s by a sink of that name: under the name %s all rows would be written again", r.Owner, d.shown(), u.p.Name()))
-				return diag.List{x.WithHint("give the pipeline its former name; or, to write everything again, run with --full-refresh " + d.shown())}, nil
+				return diag.List{x.WithHint("give the pipeline its former name; or, to write everything again, run with --full-refresh " + d.typed())}, nil
 			}
 		case same:
 			return diag.List{u.writtenBefore(t, r, fresh, gone)}, nil
@@ -156,7 +156,7 @@ func (u *update) writtenBefore(t *target, r catalog.Record, fresh, gone []string
 	d := t.d
 	x := diag.AtSpan(d.file, d.place, "SINK_RENAMED", fmt.Sprintf("flow %s of %s is new and would start without a checkpoint, while flow %s of %s, which has written to the same target, is gone: all its rows would be written again",
 		strings.Join(fresh, ", "), d.shown(), strings.Join(gone, ", "), r.Name.Table))
-	hint := fmt.Sprintf("if it is another flow, take the old one out in one run and add the new one in the next; to write everything again, run with --full-refresh %s", d.shown())
+	hint := fmt.Sprintf("if it is another flow, take the old one out in one run and add the new one in the next; to write everything again, run with --full-refresh %s", d.typed())
 	if u.sinkNamed(r) == nil && !t.known {
 		hint = fmt.Sprintf("say moved_from: %s in the sink to go on from its checkpoints; %s", r.Name.Table, hint)
 	}
@@ -276,5 +276,8 @@ func (u *update) recordSink(ctx context.Context, t *target) error {
 	if !changed {
 		return nil
 	}
-	return u.st.catalog.Put(ctx, *rec)
+	if err := u.st.catalog.Put(ctx, *rec); err != nil || !u.fresh[t.d] {
+		return err
+	}
+	return u.dropGone(*rec)
 }

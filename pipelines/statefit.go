@@ -58,7 +58,7 @@ func (u *update) statesFit(ctx context.Context, d *dataset) diag.List {
 			continue
 		}
 		x := diag.AtSpan(f.file, at, changeClasses[c.What], fmt.Sprintf("flow %s of %s cannot go on from its checkpoint: %s", f.name, d.shown(), c))
-		list = append(list, x.WithHint("run with --full-refresh "+d.shown()+" to read everything again, or undo the change"))
+		list = append(list, x.WithHint("run with --full-refresh "+d.typed()+" to read everything again, or undo the change"))
 	}
 	return list
 }

@@ -50,8 +50,7 @@ func (u *update) materialise(ctx context.Context) (diag.List, error) {
 		t, more, err := u.lookAt(ctx, d)
 		list = append(list, more...)
 		if err != nil {
-			return list, &EnvironmentError{fmt.Errorf("%s cannot be used: %w; restore its catalog record and its folder %s from copies of one moment, or remove both and run with --full-refresh %s",
-				d.shown(), err, filepath.Join(u.st.root, filepath.FromSlash(nameOf(d.name).DataFolder())), d.shown())}
+			return list, &EnvironmentError{u.unusable(t, err)}
 		}
 		u.tables[d] = t
 	}
@@ -62,6 +61,19 @@ func (u *update) materialise(ctx context.Context) (diag.List, error) {
 		}
 	}
 	return list, nil
+}
+
+// unusable is the error of a table whose record or log cannot be read.
+func (u *update) unusable(t *target, err error) error {
+	folder := t.record.Folder
+	if folder == "" {
+		folder = nameOf(t.d.name).DataFolder()
+	}
+	if !filepath.IsAbs(folder) {
+		folder = filepath.Join(u.st.root, filepath.FromSlash(folder))
+	}
+	return fmt.Errorf("%s cannot be used: %w; restore its catalog record %s and its folder %s from copies of one moment, or remove both and run with --full-refresh %s",
+		t.d.shown(), err, u.st.recordPath(nameOf(t.d.name)), folder, t.d.typed())
 }
 
 // missingUpstream refuses to read tables that do not exist and are not made.
@@ -95,7 +107,7 @@ func (u *update) lookAt(ctx context.Context, d *dataset) (*target, diag.List, er
 	var err error
 	t.record, t.known, err = u.st.record(ctx, d.name)
 	if err != nil {
-		return nil, nil, err
+		return t, nil, err
 	}
 	list, err := u.lookAtMove(ctx, t)
 	if err != nil || list.HasErrors() {
@@ -124,7 +136,7 @@ func (u *update) lookAt(ctx context.Context, d *dataset) (*target, diag.List, er
 		return t, u.lostTable(t), nil
 	}
 	if err != nil {
-		return nil, nil, err
+		return t, nil, err
 	}
 	if !u.selected[d] {
 		return t, nil, nil
@@ -146,7 +158,7 @@ func (u *update) lostTable(t *target) diag.List {
 			continue // what cannot be read is reported when the flow opens it
 		}
 		x := diag.AtSpan(d.file, d.place, "TABLE_LOST", fmt.Sprintf("the table %s is not in %s, and the checkpoint of its flow %s says that epoch %d is committed to it", d.shown(), t.record.Folder, f, c.Epochs-1))
-		return diag.List{x.WithHint("restore the table from a copy that is as new as the checkpoint, or run with --full-refresh " + d.shown())}
+		return diag.List{x.WithHint("restore the table from a copy that is as new as the checkpoint, or run with --full-refresh " + d.typed())}
 	}
 	return nil
 }
@@ -165,7 +177,7 @@ func (u *update) withoutRecord(ctx context.Context, t *target) (diag.List, error
 	}
 	if u.selected[d] && d.kind == graph.StreamingTable && !u.fresh[d] {
 		x := diag.AtSpan(d.file, d.place, "TABLE_WITHOUT_RECORD", fmt.Sprintf("the storage holds rows of %s (version %d) and the catalog knows nothing of them: which epochs they are from is lost", d.shown(), snap.Version()))
-		return diag.List{x.WithHint("restore the catalog folder from a copy, or run with --full-refresh " + d.shown())}, nil
+		return diag.List{x.WithHint("restore the catalog folder from a copy, or run with --full-refresh " + d.typed())}, nil
 	}
 	t.table, t.found = table, true
 	t.merged = d.kind == graph.MaterializedView && !t.schema.Equal(snap.Schema())
@@ -212,7 +224,7 @@ func (u *update) compareTable(t *target) diag.List {
 	}
 	kind := kindOf(d.kind)
 	if t.record.Kind != kind && !u.fresh[d] {
-		return fail("DATASET_KIND_CHANGED", "run with --full-refresh "+d.shown()+" to make it anew", "%s was a %s and is now a %s", d.shown(), t.record.Kind, kind)
+		return fail("DATASET_KIND_CHANGED", "run with --full-refresh "+d.typed()+" to make it anew", "%s was a %s and is now a %s", d.shown(), t.record.Kind, kind)
 	}
 	var parts []string
 	for _, p := range d.partitionedBy {
@@ -221,7 +233,7 @@ func (u *update) compareTable(t *target) diag.List {
 	repartitioned := !slices.Equal(parts, snap.PartitionColumns())
 	if u.fresh[d] || d.kind == graph.MaterializedView {
 		if repartitioned && !u.fresh[d] && u.p.spec.Form == spec.Spark {
-			return fail("CANNOT_UPDATE_PARTITION_COLUMNS", "run with --full-refresh "+d.shown(), "%s is partitioned by %v in the storage and by %v in the project", d.shown(), snap.PartitionColumns(), parts)
+			return fail("CANNOT_UPDATE_PARTITION_COLUMNS", "run with --full-refresh "+d.typed(), "%s is partitioned by %v in the storage and by %v in the project", d.shown(), snap.PartitionColumns(), parts)
 		}
 		t.schema = keepOrder(snap.Schema(), t.schema)
 		t.merged = !t.schema.Equal(snap.Schema()) || repartitioned
@@ -231,11 +243,11 @@ func (u *update) compareTable(t *target) diag.List {
 		return list
 	}
 	if repartitioned {
-		return fail("CANNOT_UPDATE_PARTITION_COLUMNS", "run with --full-refresh "+d.shown(), "%s is partitioned by %v in the storage and by %v in the project", d.shown(), snap.PartitionColumns(), parts)
+		return fail("CANNOT_UPDATE_PARTITION_COLUMNS", "run with --full-refresh "+d.typed(), "%s is partitioned by %v in the storage and by %v in the project", d.shown(), snap.PartitionColumns(), parts)
 	}
 	merged, err := schema.Merge(snap.Schema(), t.schema)
 	if err != nil {
-		return fail("CANNOT_MERGE_INCOMPATIBLE_DATA_TYPE", "keep the type with a cast, or run with --full-refresh "+d.shown(), "the columns of %s do not fit the stored table: %v", d.shown(), err)
+		return fail("CANNOT_MERGE_INCOMPATIBLE_DATA_TYPE", "keep the type with a cast, or run with --full-refresh "+d.typed(), "the columns of %s do not fit the stored table: %v", d.shown(), err)
 	}
 	t.merged = !merged.Equal(snap.Schema())
 	t.schema = merged
@@ -349,6 +361,10 @@ func (u *update) makeTable(ctx context.Context, t *target) error {
 		if err := u.startAgain(ctx, t); err != nil {
 			return err
 		}
+	}
+	// A checkpoint without a record belongs to one that was lost.
+	for u.fresh[d] && !t.known && !refresh && u.hasCheckpoint(t) {
+		t.record.CheckpointVersion++
 	}
 	for _, f := range d.flows {
 		if t.record.Flows[f.name] == "" {
@@ -467,6 +483,9 @@ func (u *update) empty(ctx context.Context, t *target) error {
 	}
 	delete(t.record.Extra, refreshing)
 	if err := u.st.catalog.Put(ctx, t.record); err != nil {
+		return err
+	}
+	if err := u.dropGone(t.record); err != nil {
 		return err
 	}
 	return u.at("refresh.done")

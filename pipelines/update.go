@@ -386,12 +386,12 @@ func (u *update) streamReaders(d *dataset) []*dataset {
 
 // find looks a dataset up by a name of one to three parts.
 func (p *Project) find(name string) *dataset {
-	parts := strings.Split(strings.ReplaceAll(name, "`", ""), ".")
-	if d := p.byID[strings.ToLower(name)]; d != nil && len(parts) == 1 {
-		return d
+	parts, err := spec.SplitName(name)
+	if err != nil {
+		parts = []string{name}
 	}
-	if len(parts) > 3 {
-		return nil
+	if d := p.byID[strings.ToLower(parts[0])]; d != nil && len(parts) == 1 {
+		return d
 	}
 	return p.byID[strings.ToLower(strings.Join(p.fullName(parts), "."))]
 }
@@ -400,7 +400,7 @@ func (p *Project) tableNames() []string {
 	var out []string
 	for _, d := range p.datasets {
 		if d.kind != graph.TemporaryView {
-			out = append(out, d.shown())
+			out = append(out, strings.Trim(d.typed(), "'"))
 		}
 	}
 	return out

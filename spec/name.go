@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// splitName splits an identifier at its dots. Parts may stand in backticks,
-// where two backticks mean one.
-func splitName(s string) ([]string, error) {
+// SplitName splits an identifier of one to three parts at its dots. Parts may
+// stand in backticks, where two backticks mean one.
+func SplitName(s string) ([]string, error) {
 	var parts []string
 	for {
 		part, rest, err := firstPart(s)

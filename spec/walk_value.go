@@ -196,7 +196,7 @@ func (w *walker) duration(k *key, v *value) bool {
 
 // identifier splits a name into its parts.
 func (w *walker) identifier(o *object, k *key, v *value) bool {
-	parts, err := splitName(v.m.body)
+	parts, err := SplitName(v.m.body)
 	limit := 3
 	if k.kind != kindQualified {
 		limit = 1

@@ -17,7 +17,7 @@ import (
 // selectFlags say what an update does; run and dry-run share them.
 type selectFlags struct {
 	trigger              string
-	refresh, fullRefresh []string
+	refresh, fullRefresh nameList
 	all, cascade         bool
 	params               []string
 }
@@ -25,8 +25,8 @@ type selectFlags struct {
 func (f *selectFlags) add(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringVar(&f.trigger, "trigger", "", "available_now (in epochs that honour limits), triggered (one epoch a flow) or continuous (until it is stopped)")
-	fl.StringSliceVar(&f.refresh, "refresh", nil, "update only these tables (a,b)")
-	fl.StringSliceVar(&f.fullRefresh, "full-refresh", nil, "make these tables anew (a,b)")
+	fl.Var(&f.refresh, "refresh", "update only these tables (a,b)")
+	fl.Var(&f.fullRefresh, "full-refresh", "make these tables and sinks anew (a,b)")
 	fl.BoolVar(&f.all, "full-refresh-all", false, "make all tables anew")
 	fl.BoolVar(&f.cascade, "cascade", false, "also make anew the streaming tables that read what is made anew")
 	fl.StringArrayVar(&f.params, "param", nil, "name=value of a parameter (repeatable)")
@@ -59,6 +59,31 @@ func trimmed(list []string) []string {
 	}
 	return out
 }
+
+// nameList is a flag of names with commas between them, which may stand in
+// backticks.
+type nameList []string
+
+// Set implements pflag.Value.
+func (l *nameList) Set(text string) error {
+	quoted, from := false, 0
+	for i, c := range []byte(text) {
+		switch {
+		case c == '`':
+			quoted = !quoted
+		case c == ',' && !quoted:
+			*l, from = append(*l, text[from:i]), i+1
+		}
+	}
+	*l = append(*l, text[from:])
+	return nil
+}
+
+// String implements pflag.Value.
+func (l *nameList) String() string { return strings.Join(*l, ",") }
+
+// Type implements pflag.Value.
+func (l *nameList) Type() string { return "strings" }
 
 type runFlags struct {
 	selectFlags

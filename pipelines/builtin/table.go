@@ -73,6 +73,7 @@ type ChangeOptions = table.ChangeOptions
 type KeyedSinkOptions struct {
 	TableSinkOptions
 	Name    string
+	Typed   string         // the name as --full-refresh takes it
 	Keys    []int          // places in Schema
 	Changes *ChangeOptions // nil: the last row of each key stays
 	Budget  *budget.Budget // lends the memory of an epoch; nil lends all

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -110,5 +112,51 @@ func TestCrashEverywhere(t *testing.T) {
 	}
 	for point := range met {
 		t.Errorf("border %s is not in the kill matrix", point)
+	}
+}
+
+// TestRefreshDropsCheckpoints is the last part of known failure B32: after a full
+// refresh the checkpoints before it are gone, with those of flows that are out of
+// the project, wherever the refresh was stopped.
+func TestRefreshDropsCheckpoints(t *testing.T) {
+	doc := func(flows string) string {
+		return "streaming_tables:\n  - name: out\n    flows:\n" + flows + `sinks:
+  - {name: con, format: console, options: {path: out.jsonl}}
+flows:
+  - {name: s, target: con, sql: "SELECT v FROM STREAM(raw)"}
+`
+	}
+	one := "      - {name: a, deduplicate: {keys: [v]}, sql: \"SELECT v FROM STREAM(raw)\"}\n"
+	two := one + "      - {name: b, sql: \"SELECT -v AS v FROM STREAM(raw)\"}\n"
+	for _, point := range []string{"", "refresh.recorded", "refresh.begin", "refresh.emptied", "refresh.done", "recover.begin", "prepared.after", "commit.after"} {
+		dir := project(t, "v BIGINT", doc(two))
+		put(t, dir, "landing/1.json", "{\"v\":1}\n{\"v\":2}\n")
+		run(t, dir, pipelines.RunOptions{})
+		document(t, dir, "v BIGINT", doc(one))
+		full := pipelines.RunOptions{FullRefreshAll: true}
+		if point != "" {
+			full.At = func(p string) error {
+				if p == point {
+					return errors.New("crash")
+				}
+				return nil
+			}
+			_, _ = runIn(dir, full) // it may be past the point in another flow
+		} else {
+			run(t, dir, full)
+		}
+		run(t, dir, pipelines.RunOptions{})
+		want(t, dir, "out", "1", "2")
+		var left []string
+		for _, pattern := range []string{"main/default/out/*/*", "__sinks/p/con/*/*"} {
+			found, err := filepath.Glob(filepath.Join(dir, "state/checkpoints", pattern))
+			if err != nil {
+				t.Fatal(err)
+			}
+			left = append(left, found...)
+		}
+		if len(left) != 2 || !strings.HasSuffix(left[0], "out/a/1") || !strings.HasSuffix(left[1], "con/s/1") {
+			t.Errorf("%s: left %v", point, left)
+		}
 	}
 }

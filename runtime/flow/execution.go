@@ -34,7 +34,7 @@ const (
 
 // Options configures an Execution.
 type Options struct {
-	Dataset string // full name of the target
+	Dataset string // name of the target, as --full-refresh takes it
 	Flow    string
 	Plan    logical.Node
 	Session *funcs.Session

@@ -35,6 +35,8 @@ type KeyedOptions struct {
 	SinkOptions
 	// Name is the table's, for messages.
 	Name string
+	// Typed is its name as --full-refresh takes it.
+	Typed string
 	// Keys are the places of the key columns in Schema.
 	Keys []int
 	// Changes is set for AUTO CDC; nil keeps the last row of each key.

@@ -115,7 +115,7 @@ func (s *keyedState) readLayout(text, want string) (layout, error) {
 }
 
 func (s *keyedState) unfit(format string, args ...any) error {
-	return fmt.Errorf("%w; a full refresh is needed: --full-refresh %s", &connector.StateError{What: fmt.Sprintf(format, args...)}, s.sink.o.Name)
+	return fmt.Errorf("%w; a full refresh is needed: --full-refresh %s", &connector.StateError{What: fmt.Sprintf(format, args...)}, s.sink.o.Typed)
 }
 
 // widens reports whether values of one type are read as another.
