@@ -1,8 +1,8 @@
 package operator
 
 import (
+	"cmp"
 	"slices"
-	"sort"
 
 	"pipelines/sqlplan/funcs"
 	"pipelines/sqlplan/logical"
@@ -21,23 +21,25 @@ type panes struct {
 	at          int // place of the window among the groups
 	size, slide int64
 
-	keys  *groupTable // the other keys
-	refs  []int32     // panes with the key
-	kid   []int32     // group -> key
-	start []int64     // group -> start of its pane
-	place []int32     // group -> its place in the pane
-	live  []pane      // in order of start
-	acc   []*funcs.States
-	seen  []int32 // keys in acc, in order of merging
-	inAcc column.Bits
-	lo    int64 // acc covers panes that start in [lo, hi)
-	hi    int64
-	cols  []*column.Vector // scratch
-	codec *rowCodec        // of route
-	one   *rowCodec        // of enterGroup
-	kb    keyBatch         // of route
-	out   []int32
-	phase int64 // start of some pane: all are a multiple of slide apart
+	keys    *groupTable // the other keys
+	refs    []int32     // panes with the key
+	kid     []int32     // group -> key
+	start   []int64     // group -> start of its pane
+	place   []int32     // group -> its place in the pane
+	live    []*pane     // in order of start after tidy
+	byStart map[int64]*pane
+	mixed   bool // live is out of order, or has panes without groups
+	acc     []*funcs.States
+	seen    []int32 // keys in acc, in order of merging
+	inAcc   column.Bits
+	lo      int64 // acc covers panes that start in [lo, hi)
+	hi      int64
+	cols    []*column.Vector // scratch
+	codec   *rowCodec        // of route
+	one     *rowCodec        // of enterGroup
+	kb      keyBatch         // of route
+	out     []int32
+	phase   int64 // start of some pane: all are a multiple of slide apart
 }
 
 // pane is the groups of one slide.
@@ -128,7 +130,7 @@ func newPanes(a *aggregate, tw *logical.TimeWindow, at int) *panes {
 
 func (p *panes) reset() {
 	p.keys.reset()
-	p.refs, p.live = p.refs[:0], nil
+	p.refs, p.live, p.byStart, p.mixed = p.refs[:0], nil, map[int64]*pane{}, false
 	p.acc = p.acc[:0]
 	for _, c := range p.a.calls {
 		p.acc = append(p.acc, funcs.NewStates(c.fn.State))
@@ -180,24 +182,35 @@ func (p *panes) enter(vecs []*column.Vector, rows, groups []int32) {
 
 // pane finds or makes the pane that starts at s.
 func (p *panes) pane(s int64) *pane {
-	i := sort.Search(len(p.live), func(i int) bool { return p.live[i].start >= s })
-	if i == len(p.live) || p.live[i].start != s {
-		p.live = slices.Insert(p.live, i, pane{start: s})
+	x := p.byStart[s]
+	if x == nil {
+		x = &pane{start: s}
+		p.byStart[s] = x
+		p.mixed = p.mixed || len(p.live) > 0 && p.live[len(p.live)-1].start >= s
+		p.live = append(p.live, x)
 	}
-	return &p.live[i]
+	return x
+}
+
+// tidy puts the panes in order and drops those without groups.
+func (p *panes) tidy() {
+	if !p.mixed {
+		return
+	}
+	p.mixed = false
+	p.live = slices.DeleteFunc(p.live, func(x *pane) bool { return len(x.groups) == 0 })
+	slices.SortFunc(p.live, func(a, b *pane) int { return cmp.Compare(a.start, b.start) })
 }
 
 // forget drops a group that is going, with its pane and key when they are empty.
 func (p *panes) forget(g int32) {
-	i := sort.Search(len(p.live), func(i int) bool { return p.live[i].start >= p.start[g] })
-	x := &p.live[i]
+	x := p.byStart[p.start[g]]
 	last := x.groups[len(x.groups)-1]
 	x.groups[p.place[g]], p.place[last] = last, p.place[g]
 	x.groups = x.groups[:len(x.groups)-1]
-	if len(x.groups) == 0 { // one of the first
-		copy(p.live[1:i+1], p.live[:i])
-		p.live[0] = pane{}
-		p.live = p.live[1:]
+	if len(x.groups) == 0 {
+		delete(p.byStart, x.start)
+		p.mixed = true
 	}
 	k := p.kid[g]
 	if p.refs[k]--; p.refs[k] == 0 {
@@ -207,6 +220,7 @@ func (p *panes) forget(g int32) {
 
 // emit pushes the windows that end in (after, upTo].
 func (p *panes) emit(after, upTo int64) error {
+	p.tidy()
 	if len(p.live) == 0 {
 		return nil
 	}
@@ -321,7 +335,7 @@ func (p *panes) away() {
 
 // bytes estimates the memory held.
 func (p *panes) bytes() int64 {
-	n := p.keys.bytes() + int64(4*(cap(p.refs)+cap(p.kid)+2*cap(p.place)+cap(p.seen))+8*cap(p.start))
+	n := p.keys.bytes() + int64(4*(cap(p.refs)+cap(p.kid)+2*cap(p.place)+cap(p.seen))+8*cap(p.start)+8*cap(p.live)+96*len(p.byStart))
 	for _, st := range p.acc {
 		n += st.Bytes()
 	}

@@ -46,6 +46,27 @@ func TestManyGroupsGo(t *testing.T) {
 	})
 }
 
+// TestManyPanes has many panes that come from the last to the first.
+func TestManyPanes(t *testing.T) {
+	cols := optest.Columns(1, optest.Field("ts", ts), optest.Field("k", str), optest.Field("v", i64))
+	a := counts(optest.Scan("e", false, cols), cols[0].Ref(), 10, 5, logical.Append)
+	a.State, a.Input.(*logical.TimeWindow).Slide = nil, sec
+	scales(t, 10000, func(n int) time.Duration {
+		rows := make([]optest.Row, n)
+		for i := range rows {
+			rows[i] = ev(float64(n-i), "a")
+		}
+		r := optest.NewRunner(t, a, optest.Options{})
+		defer r.Close()
+		from := time.Now()
+		out, err := r.Step(stream.Step{Bounded: true}, optest.Input{"e": rows})
+		if err != nil || len(out) != n+4 {
+			t.Fatalf("%d windows, want %d: %v", len(out), n+4, err)
+		}
+		return time.Since(from)
+	})
+}
+
 // TestManyFirstRowsGo forgets partitions whose row has not come out (state_ttl).
 func TestManyFirstRowsGo(t *testing.T) {
 	scales(t, 10000, func(n int) time.Duration {
