@@ -403,6 +403,10 @@ func (s *scripter) view(st *ast.CreateView) {
 			WithHint("name the columns in the query with AS").Warn())
 	}
 	s.constraints(&d, st.Constraints)
+	if kind == DefineView && len(d.Expectations) > 0 { // who reads it from the catalog knows its query alone
+		s.list = append(s.list, diag.At(s.text, d.Expectations[0].At, notAllowed, "Operation not allowed: expectations of a stored view").
+			WithHint("write CREATE TEMPORARY VIEW, or put the expectation on the tables that read the view"))
+	}
 	s.properties(&d, st.Properties)
 	if st.Comment != nil {
 		d.Comment = st.Comment.Value

@@ -182,6 +182,9 @@ func (r *run) schemaOf(parts []string) (schema.Schema, *Failure) {
 	if ans.View == nil || ans.View.Query == nil {
 		return schema.Schema{}, failf("VIEW_NOT_VALID", "%s has errors: use `pipelines validate`", quoted(parts))
 	}
+	if ans.View.Declared != nil {
+		return *ans.View.Declared, nil
+	}
 	o := r.options()
 	o.Wanted = sqlplan.Either
 	plan, list := sqlplan.CompileQuery(ans.View.Query, ans.View.Text, r.names(), o)
