@@ -25,7 +25,7 @@ func Fields() []option.Field {
 		{Name: "maxFilesPerTrigger", Type: option.TypeInt, Min: 1, Doc: "at most this many new files an epoch"},
 		{Name: "maxBytesPerTrigger", Type: option.TypeBytes, Min: 1, Doc: "take new files until their sum passes this; at least one"},
 		{Name: "latestFirst", Type: option.TypeBool, Default: "false", Doc: "take the newest files first"},
-		{Name: "maxFileAge", Type: option.TypeDuration, Default: "7d", Doc: "leave out files that much older than the newest one seen"},
+		{Name: "maxFileAge", Type: option.TypeDuration, Default: "7d", Doc: "leave out files that much older than the newest one seen; one whose time is ahead of the clock does not count"},
 		{Name: "fileNameOnly", Type: option.TypeBool, Default: "false", Doc: "tell files apart by their own name instead of the path"},
 		{Name: "allowOverwrites", Aliases: []string{"cloudFiles.allowOverwrites"}, Type: option.TypeBool, Default: "false", Doc: "read a file again, whole, when its size, time or node changed after it was read: its rows come again; each look at the folder then looks at every file"},
 		{Name: "pathGlobFilter", Type: option.TypeString, Doc: "take only files whose own name matches this glob", Check: checkGlob},

@@ -226,6 +226,15 @@ func TestGlobs(t *testing.T) {
 	f.follow(func(o *files.Options) { o.Pattern = "[!a]*.csv" }).want(b)
 }
 
+func (f *folder) remove(names ...string) {
+	f.t.Helper()
+	for _, name := range names {
+		if err := os.Remove(filepath.Join(f.dir, name)); err != nil {
+			f.t.Fatal(err)
+		}
+	}
+}
+
 func TestMaxFileAge(t *testing.T) {
 	f := newFolder(t)
 	day := func(n int) time.Time { return time.Date(2026, 1, n, 0, 0, 0, 0, time.UTC) }
@@ -235,6 +244,11 @@ func TestMaxFileAge(t *testing.T) {
 	young := f.putAt("young", day(24))
 	w.want(young)
 	w.said("1 files")
+	w.want(f.putAt("future", time.Now().AddDate(50, 0, 0)))
+	w.want(f.putAt("after", day(25))) // a time ahead of the clock leaves out nothing
+	f.putAt("old too", day(21))
+	w.want()
+	f.remove("future", "after", "old too")
 	n := f.follow(func(o *files.Options) { o.LatestFirst, o.MaxFiles = true, 10 })
 	n.want(`"late"`, `"young"`, `"old"`, `"first"`)
 	older := f.putAt("older", day(2))

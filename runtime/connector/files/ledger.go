@@ -8,6 +8,7 @@ import (
 	"hash/maphash"
 	"maps"
 	"slices"
+	"time"
 
 	"pipelines/runtime/connector"
 	"pipelines/runtime/stream"
@@ -36,7 +37,7 @@ type ledger struct {
 	files  []taken
 	hashes []uint64 // open addressing; 0 is free; a power of two long
 	seed   maphash.Seed
-	newest int64 // greatest mtime seen
+	newest int64 // greatest mtime seen that was not ahead of the clock
 }
 
 var errEntry = errors.New("damaged ledger entry")
@@ -51,6 +52,7 @@ func (l *ledger) load(read connector.Ledger) error {
 	l.clear()
 	var text []byte
 	var ends []int
+	now := time.Now()
 	err := read(func(key, value []byte) error {
 		t, err := decodeTaken(value)
 		if err != nil {
@@ -59,7 +61,7 @@ func (l *ledger) load(read connector.Ledger) error {
 		text = append(text, key...)
 		ends = append(ends, len(text))
 		l.files = append(l.files, t)
-		l.newest = max(l.newest, t.mtime)
+		l.saw(t, now)
 		return nil
 	})
 	if err != nil {
@@ -132,9 +134,17 @@ func decodeTaken(b []byte) (taken, error) {
 	return taken{log: int64(log), mtime: mtime, size: size, version: binary.LittleEndian.Uint64(b), key: string(b[8:])}, nil
 }
 
+// saw moves what maxFileAge counts from. A file of the future would leave out
+// all others for as long.
+func (l *ledger) saw(t taken, now time.Time) {
+	if t.mtime <= now.UnixMicro() {
+		l.newest = max(l.newest, t.mtime)
+	}
+}
+
 // add takes a file that is not known.
 func (l *ledger) add(id string, t taken) {
-	l.newest = max(l.newest, t.mtime)
+	l.saw(t, time.Now())
 	l.ids, l.files = append(l.ids, id), append(l.files, t)
 	if 2*len(l.ids) > len(l.hashes) {
 		l.index()
