@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"pipelines/runtime/operator/optest"
+	"pipelines/runtime/stream"
 	"pipelines/sqlplan/logical"
 )
 
@@ -38,6 +39,27 @@ func sessionsModel(rows []optest.Row, list bool) []optest.Row {
 		}
 	}
 	return out
+}
+
+// TestColdSessionCopies: in complete mode, keys that are away come out a few at a
+// time, as many as may be in memory at once, however many sessions they have.
+func TestColdSessionCopies(t *testing.T) {
+	var rows []optest.Row
+	for i := range 100 * 65 {
+		rows = append(rows, optest.Row{int64(i/100*10) * sec, "a", int64(i % 100 * 10)})
+	}
+	r := optest.NewRunner(t, coldSessions(logical.Complete, true, 0), optest.Options{Memory: 200 << 10, Spill: true, BatchSize: 50})
+	defer r.Close()
+	out, err := r.Step(stream.Step{}, optest.Input{"e": rows})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := optest.Diff(out, sessionsModel(rows, false), false); d != "" {
+		t.Fatalf("%.600s", d)
+	}
+	if r.Largest > 5*65 {
+		t.Errorf("%d sessions came out at once", r.Largest)
+	}
 }
 
 // TestSessionsModel compares sessions whose rows come in any order, in one step

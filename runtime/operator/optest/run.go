@@ -136,6 +136,9 @@ type Runner struct {
 	log   map[string][]entry
 	built int
 	kept  map[int]bool // scans that are not read in this step
+	// Largest is the number of rows of the largest batch that came out of the
+	// last step.
+	Largest int
 	// Times are the event times of the last step.
 	Times map[string]int64
 	// Counts are those of the last step.
@@ -247,6 +250,7 @@ func (r *Runner) Plan() *operator.Plan { return r.plan }
 func (r *Runner) collect(_ int, b *column.Batch) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.Largest = max(r.Largest, b.Rows())
 	for i := range b.Len {
 		if b.Sel != nil && !selected(b.Sel, i) {
 			continue
@@ -267,7 +271,7 @@ func selected(sel []int32, i int) bool {
 
 // Step runs one step and returns its rows.
 func (r *Runner) Step(s stream.Step, in Input) ([]Row, error) {
-	r.out = nil
+	r.out, r.Largest = nil, 0
 	if err := r.run(s, in); err != nil {
 		return nil, err
 	}
