@@ -305,8 +305,12 @@ func (a *analyzer) flow(d *dataset, f *flow) {
 		}
 	}
 	f.plan, f.session = plan, o.Session
-	if d.kind == graph.StreamingTable && f.mode == spec.Update {
+	switch {
+	case d.kind != graph.StreamingTable:
+	case f.mode == spec.Update:
 		a.upsertFlow(d, f)
+	case len(d.keys) > 0:
+		a.appendsToKeyed(d, f)
 	}
 	switch {
 	case d.kind != graph.MaterializedView && !f.once && !plan.Streaming && len(d.flows) > 1:

@@ -222,6 +222,7 @@ func (a *analyzer) upsertFlow(d *dataset, f *flow) {
 	f.keyed = k
 	if len(a.list) == known {
 		a.tellApart(d, f, k.keys)
+		a.rowsStay(d, f, k.keys)
 	}
 }
 

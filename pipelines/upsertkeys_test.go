@@ -26,7 +26,7 @@ func TestUpsertKeysOverData(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "pipeline.yml"), []byte("name: none\nstorage: ./state\nmaterialized_views: [{name: one, sql: SELECT 1 AS x}]\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	flow := regexp.MustCompile(`name: ([yz]\w), output_mode: update, keys: \[(.*?)\], sql: "(.*)"`)
+	flow := regexp.MustCompile(`name: ([yz]\w+), output_mode: update, keys: \[(.*?)\], sql: "(.*)"`)
 	all := flow.FindAllStringSubmatch(string(text), -1)
 	if len(all) < 25 {
 		t.Fatalf("%d queries", len(all))

@@ -135,6 +135,9 @@ func Volatility(e Expr) funcs.Volatility {
 	return v
 }
 
+// Fixed reports whether e is given by its columns alone, at any time.
+func Fixed(e Expr) bool { return Volatility(e) == funcs.Immutable && !HasSubquery(e) }
+
 // HasSubquery reports whether e holds a subquery.
 func HasSubquery(e Expr) bool {
 	found := false
