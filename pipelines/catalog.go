@@ -251,6 +251,9 @@ func (c *catalogOf) path(f *connector.SourceFactory, path string, r sqlplan.Requ
 		return sqlplan.Answer{}, err
 	}
 	cfg.Options = vals
+	if !strings.Contains(path, "://") {
+		path = filepath.Clean(path) // another spelling is the same stream
+	}
 	rel := &sourceRelation{name: f.Name + ".`" + path + "`", factory: f, config: cfg}
 	h := fnv.New64a()
 	for _, k := range slices.Sorted(maps.Keys(r.Options)) {
