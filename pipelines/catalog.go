@@ -255,6 +255,9 @@ func (c *catalogOf) path(f *connector.SourceFactory, path string, r sqlplan.Requ
 		path = filepath.Clean(path) // another spelling is the same stream
 	}
 	rel := &sourceRelation{name: f.Name + ".`" + path + "`", factory: f, config: cfg}
+	if why := c.a.project.readsStorage(rel); why != "" && c.reader != nil {
+		return sqlplan.Answer{}, classError("SOURCE_READS_STORAGE", why+"; "+storageHint)
+	}
 	h := fnv.New64a()
 	for _, k := range slices.Sorted(maps.Keys(r.Options)) {
 		fmt.Fprintf(h, "%s=%s\x00", k, r.Options[k])

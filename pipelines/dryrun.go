@@ -191,7 +191,7 @@ func (u *update) deployed(ctx context.Context, d *dataset, f *flow) position {
 	case errors.Is(err, checkpoint.ErrLocked):
 		return position{note: "is running now, so how much waits is not known", unknown: true}
 	case err != nil:
-		return position{err: u.checkpointError(d, err)}
+		return position{err: checkpointError(d, err)}
 	}
 	// The snapshot is taken whole, so that the file is not held open.
 	out := position{ledgers: map[string][]connector.Entry{}}
@@ -207,7 +207,7 @@ func (u *update) deployed(ctx context.Context, d *dataset, f *flow) position {
 	if err == nil && db.Identity().AppID != t.record.Flows[f.name] {
 		err = otherID(d, path, db.Identity().AppID, t.record.Flows[f.name])
 	} else if err != nil {
-		err = u.checkpointError(d, err)
+		err = checkpointError(d, err)
 	}
 	err = errors.Join(err, db.Close())
 	if err == nil && snap.Prepared != nil {

@@ -13,6 +13,7 @@ import (
 	"pipelines/runtime/checkpoint"
 	"pipelines/runtime/connector"
 	exec "pipelines/runtime/flow"
+	"pipelines/stores"
 	"pipelines/tables/catalog"
 )
 
@@ -71,7 +72,7 @@ func (u *update) checkpoint(ctx context.Context, t *task, tg *target, sink conne
 		}
 	}
 	if err != nil {
-		return nil, u.checkpointError(t.d, err)
+		return nil, checkpointError(t.d, err)
 	}
 	if db.Identity().AppID != id.AppID {
 		return nil, errors.Join(otherID(t.d, path, db.Identity().AppID, id.AppID), db.Close())
@@ -113,10 +114,10 @@ func (u *update) newCheckpoint(ctx context.Context, t *task, tg *target, sink co
 
 // checkpointError adds the way out of a checkpoint that cannot be used; one
 // that is only held or not to be opened is whole, and is not to be thrown away.
-func (u *update) checkpointError(d *dataset, err error) error {
+func checkpointError(d *dataset, err error) error {
 	switch {
 	case errors.Is(err, checkpoint.ErrLocked):
-		return fmt.Errorf("%w: end what holds it and run again", err)
+		return &stores.ClassError{Class: stores.Retryable, Err: fmt.Errorf("%w; end that process and run again", err)}
 	case errors.Is(err, checkpoint.ErrDamaged), errors.Is(err, checkpoint.ErrForeign):
 		return fmt.Errorf("%w; restore it from a copy, or run with --full-refresh %s", err, d.typed())
 	}

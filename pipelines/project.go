@@ -251,6 +251,9 @@ func (p *Project) declaredSource(s *spec.Source) (*sourceRelation, diag.List, er
 		}
 	}
 	list = append(list, checkTexts(rel, more)...)
+	if why := p.readsStorage(rel); why != "" && !more.HasErrors() {
+		list = append(list, diag.AtSpan(s.File, s.Path.Span, "SOURCE_READS_STORAGE", why).WithHint(storageHint))
+	}
 	list = append(list, checkNewColumns(s)...)
 	rel.config.NewColumns = s.NewColumns()
 	rel.config.ByName = s.OnNewColumns.IsSet() || s.Schema == nil

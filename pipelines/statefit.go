@@ -36,6 +36,9 @@ func (u *update) statesFit(ctx context.Context, d *dataset) diag.List {
 			continue
 		}
 		db, err := checkpoint.View(path)
+		if errors.Is(err, checkpoint.ErrLocked) && u.held == nil {
+			u.held = checkpointError(d, err)
+		}
 		if err != nil {
 			continue
 		}

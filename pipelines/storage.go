@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"pipelines/pipelines/builtin"
@@ -160,4 +161,31 @@ func (c *catalogOf) external(r sqlplan.Request) (sqlplan.Answer, error) {
 	ext := &external{name: name, folder: rec.Folder, record: rec}
 	rel := &logical.Relation{ID: relationID("table:"+rec.Folder, r), Name: name, Schema: t.Known().Schema(), Streaming: r.Stream, Handle: handle{external: ext}}
 	return sqlplan.Answer{Relation: rel}, nil
+}
+
+// ownFiles are paths as the files of a storage and of checkpoints have them.
+var ownFiles = []string{"events/20260101T000000-00000000.jsonl", "events/status.json", "catalog/main/default/t.json", "tables/main/default/t/part-0.snappy.parquet"}
+
+const storageHint = "put the data into a folder of its own, beside the storage; or give the storage a name that begins with _ or ., which sources leave out"
+
+// readsStorage returns why a source would read the pipeline's own files: the
+// storage lies below what it reads. A path inside of the storage is meant.
+func (p *Project) readsStorage(rel *sourceRelation) string {
+	f := rel.factory
+	if f.Within == nil || rel.config.Path == "" || !p.spec.Storage.IsSet() {
+		return ""
+	}
+	root := p.spec.StorageDir()
+	var own []string
+	for _, name := range ownFiles {
+		own = append(own, filepath.Join(root, filepath.FromSlash(name)))
+	}
+	own = append(own, filepath.Join(p.spec.CheckpointDir(), filepath.FromSlash("main/default/t/t/0/flow.db")))
+	for _, file := range own {
+		key, taken := f.Within(rel.config, file)
+		if up := len(file) - len(key); taken && (up <= len(root)+1 || strings.HasPrefix(file, p.spec.CheckpointDir()) && up <= len(p.spec.CheckpointDir())+1) {
+			return fmt.Sprintf("%s reads the folder that holds the storage %s: it would take the pipeline's own files for data", rel.name, root)
+		}
+	}
+	return ""
 }

@@ -124,6 +124,7 @@ type update struct {
 	sinks    map[*dataset]*target
 	// unfit are the targets whose flow cannot take a new column of a source.
 	unfit    map[*dataset]error
+	held     error      // of a checkpoint that another process has
 	recordMu sync.Mutex // guards the records of targets while flows run
 	result   Result
 	pinMu    sync.Mutex                   // guards pins; held for memory work only
@@ -199,6 +200,9 @@ func (u *update) passes(ctx, stop context.Context) (*Result, diag.List, error) {
 // locked is the part of Run that holds the lock.
 func (u *update) locked(ctx, stop context.Context) (*Result, diag.List, error) {
 	list, err := u.materialise(ctx)
+	if err == nil && u.held != nil {
+		err = &EnvironmentError{u.held}
+	}
 	if err != nil || list.HasErrors() {
 		return nil, list, err
 	}

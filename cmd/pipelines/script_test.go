@@ -21,10 +21,10 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// TestScripts runs the command line as users do: testdata/script/*.txtar. Two
-// commands are ours: `code N prog args...` demands an exit code, and
+// TestScripts runs the command line as users do: testdata/script/*.txtar. Some
+// commands are ours: `code N prog args...` demands an exit code,
 // `interrupt TEXT N SIGNALS prog args...` sends signals once the program has
-// said TEXT.
+// said TEXT, and `holding FILE N prog args...` holds a lock on FILE meanwhile.
 func TestScripts(t *testing.T) {
 	dir, err := filepath.Abs("../../testdata/script")
 	if err != nil {
@@ -34,7 +34,7 @@ func TestScripts(t *testing.T) {
 		Dir:           dir,
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"code": code, "interrupt": interrupt, "beside": beside,
+			"code": code, "interrupt": interrupt, "beside": beside, "holding": holding,
 		},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("CI", "1")
@@ -122,6 +122,19 @@ func beside(ts *testscript.TestScript, neg bool, args []string) {
 		_ = c.Wait() // it was killed
 	}()
 	code(ts, false, append([]string{args[1], "pipelines"}, args[2:]...))
+}
+
+// holding FILE CODE prog args...: while this process holds FILE as another runner
+// would, the program ends with CODE.
+func holding(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: holding FILE CODE prog args...")
+	}
+	f, err := os.Open(ts.MkAbs(args[0]))
+	ts.Check(err)
+	defer func() { ts.Check(f.Close()) }()
+	ts.Check(syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB))
+	code(ts, false, args[1:])
 }
 
 func await(ts *testscript.TestScript, file, text string) {

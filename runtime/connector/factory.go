@@ -21,6 +21,10 @@ type SourceFactory struct {
 	Check func(texts map[string]string) (name string, err error)
 	// NeedsPath says that the source reads a path.
 	NeedsPath bool
+	// Within returns the path of a file as the source would list it: from its
+	// root, which may be the folder itself or one above, and whether the source
+	// takes it. nil takes none.
+	Within func(c SourceConfig, file string) (key string, taken bool)
 	// Schema is the fixed schema of the source, nil when it is declared or
 	// inferred.
 	Schema *schema.Schema

@@ -36,6 +36,7 @@ var codes = [...]CodeInfo{
 	{"SECRET_NOT_ALLOWED", "", "A secret stands outside of options."},
 	{"SINK_LEFT", "", "A new sink, while the storage holds the checkpoints of one that is no longer defined."},
 	{"SINK_RENAMED", "", "A new sink or flow would write again what another one has written to the same target."},
+	{"SOURCE_READS_STORAGE", "", "A source reads a folder that holds the pipeline's own storage."},
 	{"SQL_FILE_NOT_FOUND", "", "The file that `sql_file` names cannot be read."},
 	{"STALE_ROWS", "", "A table kept by upsert may keep rows that no longer meet a condition of its query."},
 	{"STATE_NOT_BOUNDED", "", "A streaming operator's state grows without a bound."},

@@ -56,7 +56,8 @@ func Factory(f format.Format, open func(root string) (stores.Reader, error)) con
 	}
 	return connector.SourceFactory{
 		Name: f.Name(), Fields: fields, NeedsPath: true, Metadata: MetadataFields(),
-		Check: func(texts map[string]string) (string, error) { return checkOptions(f, texts) },
+		Check:  func(texts map[string]string) (string, error) { return checkOptions(f, texts) },
+		Within: listed,
 		Open: func(ctx context.Context, c connector.SourceConfig) (connector.Opened, error) {
 			o, err := configure(f, open, c)
 			if err != nil {
@@ -131,14 +132,37 @@ func isTime(s string) error {
 	return nil
 }
 
+// listed looks at paths only.
+func listed(c connector.SourceConfig, file string) (key string, taken bool) {
+	o := Options{NameGlob: c.Options.String("pathGlobFilter"), Recursive: c.Options.Bool("recursiveFileLookup"), Root: filepath.Clean(c.Path)}
+	if root, pattern := cutPattern(c.Path); pattern != "" {
+		o.Root, o.Pattern = filepath.Clean(root), pattern
+	}
+	key, err := filepath.Rel(o.Root, file)
+	if err != nil || key == "." || key == ".." || strings.HasPrefix(key, ".."+string(filepath.Separator)) {
+		return "", false
+	}
+	key = filepath.ToSlash(key)
+	return key, o.selects(key)
+}
+
+// cutPattern splits a glob off at its first folder with a wildcard.
+func cutPattern(path string) (root, pattern string) {
+	i := strings.IndexAny(path, "*?[{")
+	if i < 0 {
+		return path, ""
+	}
+	root = path[:strings.LastIndexByte(path[:i], '/')+1]
+	return root, path[len(root):]
+}
+
 // place splits a path into root and pattern, or root and single file.
 func (o *Options) place(path string) error {
-	if i := strings.IndexAny(path, "*?[{"); i >= 0 {
-		root := path[:strings.LastIndexByte(path[:i], '/')+1]
+	if root, pattern := cutPattern(path); pattern != "" {
 		if _, err := os.Stat(root); err != nil {
 			return &connector.PathError{Path: path}
 		}
-		o.Root, o.Pattern = filepath.Clean(root), path[len(root):]
+		o.Root, o.Pattern = filepath.Clean(root), pattern
 		return nil
 	}
 	st, err := os.Stat(path)
@@ -178,7 +202,7 @@ func (o *Options) resolveSchema(ctx context.Context, c connector.SourceConfig) e
 		o.split(*c.Schema)
 		return nil
 	}
-	splits, _, err := New(*o).Whole(ctx)
+	splits, _, err := New(*o).whole(ctx, func(string) error { return nil })
 	if err != nil {
 		return err
 	}

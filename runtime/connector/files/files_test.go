@@ -526,3 +526,30 @@ func TestQuietFolder(t *testing.T) {
 	f.putAt("newer", time.Now())
 	plan(1)
 }
+
+// TestNameNotText: a file whose name is no UTF-8 is left out of a stream with one
+// note, and is an error of a whole read; once renamed it is read.
+func TestNameNotText(t *testing.T) {
+	f := newFolder(t)
+	f.put("a")
+	odd := filepath.Join(f.dir, "b\xff\xc3")
+	if err := os.WriteFile(odd, []byte("b\n"), 0o644); err != nil {
+		t.Skip("this file system takes only text: ", err)
+	}
+	w := f.follow(nil)
+	if got := w.run(); len(got) != 1 {
+		t.Errorf("got %v", got)
+	}
+	if len(w.notes) != 1 || !strings.Contains(w.notes[0], `"b\xff\xc3"`) || !strings.Contains(w.notes[0], "not UTF-8") {
+		t.Errorf("notes %q", w.notes)
+	}
+	if _, _, err := w.source().Whole(t.Context()); err == nil || !strings.Contains(err.Error(), "not UTF-8") {
+		t.Error(err)
+	}
+	if err := os.Rename(odd, filepath.Join(f.dir, "b")); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.run(); len(got) != 1 || len(w.notes) != 0 {
+		t.Errorf("got %v, notes %q", got, w.notes)
+	}
+}

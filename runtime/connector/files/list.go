@@ -8,6 +8,7 @@ import (
 	"path"
 	"sort"
 	"strings"
+	"unicode/utf8"
 
 	"pipelines/stores"
 )
@@ -131,6 +132,15 @@ func checkGlob(pattern string) error {
 		return errors.New("the glob has a [ without ], or ends in a backslash")
 	}
 	return nil
+}
+
+// readable refuses names that are no text: paths are kept in offsets, ledgers
+// and columns, which are.
+func (o *Options) readable(key string) error {
+	if utf8.ValidString(key) {
+		return nil
+	}
+	return fmt.Errorf("the name of the file %q in %s is not UTF-8", key, o.Root)
 }
 
 // stat looks at one file.

@@ -38,11 +38,13 @@ type Source struct {
 	recentLog int64
 	checked   bool
 	left      map[string]bool // files that cannot be cleaned
+	// unreadable are the files whose names are no text, which were noted.
+	unreadable map[string]bool
 }
 
 // New returns a source.
 func New(o Options) *Source {
-	s := &Source{o: o, recentLog: -2, left: map[string]bool{}}
+	s := &Source{o: o, recentLog: -2, left: map[string]bool{}, unreadable: map[string]bool{}}
 	s.ledger.clear()
 	return s
 }
@@ -112,6 +114,13 @@ func (s *Source) list(ctx context.Context) error {
 		return !look && !(surprise && bytes.IndexByte(key, '/') > 0) && s.ledger.knows(identity(&s.o, key))
 	}
 	err := s.o.names(ctx, known, func(key string) bool {
+		if err := s.o.readable(key); err != nil {
+			if !s.unreadable[key] {
+				s.unreadable[key] = true
+				s.notes = append(s.notes, err.Error()+": it is left out until it is renamed")
+			}
+			return true
+		}
 		if surprise && strings.IndexByte(key, '=') > 0 && strings.IndexByte(key, '/') > 0 && s.o.Pattern == "" {
 			// Partition columns are fixed when the source is opened (F-09).
 			s.notes = append(s.notes, fmt.Sprintf("%s is in a partition folder that was not there when the source was opened, or is a link: its columns are read at the next start, or not at all", path.Join(s.o.Root, key)))
@@ -321,9 +330,20 @@ func (s *Source) splits(fs []file) []connector.Split {
 
 // Whole implements connector.Bounded.
 func (s *Source) Whole(ctx context.Context) ([]connector.Split, string, error) {
+	return s.whole(ctx, (&s.o).readable)
+}
+
+// whole lists all files; named says what is wrong with a name, if that counts.
+func (s *Source) whole(ctx context.Context, named func(key string) error) ([]connector.Split, string, error) {
 	var fs []file
 	var failed error
 	err := s.o.names(ctx, nil, func(key string) bool {
+		if failed = named(key); failed != nil {
+			return false
+		}
+		if s.o.readable(key) != nil {
+			return true
+		}
 		f, err := s.o.stat(ctx, key)
 		if errors.Is(err, stores.ErrNotExist) && s.o.Single == "" {
 			return true
