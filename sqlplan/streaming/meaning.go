@@ -143,6 +143,12 @@ func chosenBy(n logical.Node) string {
 				out = append(out, m.Relation.ID)
 			case *logical.Filter:
 				out = append(out, d.text(m.Cond))
+			case *logical.Expect:
+				for _, r := range m.Rules {
+					if r.Action == logical.Drop {
+						out = append(out, d.text(r.Cond))
+					}
+				}
 			}
 			return true
 		})
