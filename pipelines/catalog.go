@@ -35,11 +35,14 @@ func (c *catalogOf) fullName(parts []string) []string {
 	return fullName(c.a.project.spec, parts, c.space)
 }
 
-// handle is what a relation of a plan stands for; exactly one field is set.
+// handle is what a relation of a plan stands for; exactly one of the first
+// three is set.
 type handle struct {
 	dataset  *dataset
 	external *external       // a table of another pipeline in the storage
 	source   *sourceRelation // a declared source, a path, a table function
+	// limits bound what an epoch takes of a table that is read as a stream.
+	limits builtin.TableLimits
 }
 
 // sourceRelation is something outside, opened when a plan runs.
@@ -149,6 +152,9 @@ func (c *catalogOf) enter(d *dataset, r sqlplan.Request) error {
 var brokenView = sqlplan.Answer{View: &sqlplan.View{Broken: true}}
 
 func (c *catalogOf) view(d *dataset, r sqlplan.Request) (sqlplan.Answer, error) {
+	if err := noOptions(r, "a view"); err != nil {
+		return sqlplan.Answer{}, err
+	}
 	if err := c.enter(d, r); err != nil {
 		return sqlplan.Answer{}, err
 	}
@@ -194,8 +200,38 @@ func (c *catalogOf) table(d *dataset, r sqlplan.Request) (sqlplan.Answer, error)
 	if r.Stream && c.reader != nil && c.reader.isTable() {
 		c.a.streamOfKeyed(d, c.reader, r.Place)
 	}
-	rel := &logical.Relation{ID: relationID(d.id(), r), Name: d.name, Schema: d.done.schema, Streaming: r.Stream, Handle: handle{dataset: d}}
+	limits, err := tableLimits(r)
+	if err != nil {
+		return sqlplan.Answer{}, err
+	}
+	rel := &logical.Relation{ID: relationID(d.id(), r), Name: d.name, Schema: d.done.schema, Streaming: r.Stream, Handle: handle{dataset: d, limits: limits}}
 	return sqlplan.Answer{Relation: rel}, nil
+}
+
+// limitFields are the options of a table that is read as a stream.
+var limitFields = connector.SourceFactory{Name: "table", Fields: []option.Field{
+	{Name: "maxFilesPerTrigger", Type: option.TypeInt, Min: 1, Doc: "at most this many files an epoch"},
+	{Name: "maxBytesPerTrigger", Type: option.TypeBytes, Min: 1, Doc: "take files until their sum passes this; at least one"},
+}}
+
+// tableLimits reads the options of STREAM(t) WITH (...).
+func tableLimits(r sqlplan.Request) (l builtin.TableLimits, err error) {
+	if !r.Stream {
+		return l, noOptions(r, "a table that is not read as a stream")
+	}
+	vals, err := decodePath(&limitFields, r.Options)
+	if err != nil {
+		return l, err
+	}
+	return builtin.TableLimits{Files: int(vals.Int("maxFilesPerTrigger")), Bytes: vals.Int("maxBytesPerTrigger")}, nil
+}
+
+// noOptions refuses WITH (...) where it has no meaning.
+func noOptions(r sqlplan.Request, what string) error {
+	for _, k := range slices.Sorted(maps.Keys(r.Options)) {
+		return optionError(k, "INVALID_OPTION", what+" takes no options in SQL")
+	}
+	return nil
 }
 
 // relationID tells a stream of a thing from the thing read whole: in one flow
@@ -212,6 +248,9 @@ func relationID(id string, r sqlplan.Request) string {
 
 // source answers with a declared source.
 func (c *catalogOf) source(s *spec.Source, r sqlplan.Request) (sqlplan.Answer, error) {
+	if err := noOptions(r, "a declared source (set them there)"); err != nil {
+		return sqlplan.Answer{}, err
+	}
 	p := c.a.project
 	name := s.Name.Parts[0]
 	rel, list, err := p.declaredSource(s)

@@ -3,6 +3,9 @@ package pipelines
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"testing"
@@ -199,6 +202,32 @@ materialized_views:
 		}
 		if last.State != event.Stopped {
 			t.Errorf("%s: the update is %s", trigger, last.State)
+		}
+	}
+}
+
+// TestLittleMemoryForKeys: a table kept by key gets the memory of its epoch
+// from an operator that can spill, if need be by another attempt.
+func TestLittleMemoryForKeys(t *testing.T) {
+	t.Cleanup(func() { debug.SetMemoryLimit(math.MaxInt64) })
+	for _, per := range []int{50_000, 65_000} {
+		dir := project(t, map[string]string{"pipeline.yml": fmt.Sprintf(`
+name: little
+storage: ./state
+memory: 24 MiB
+sources:
+  - {name: g, format: generate, schema: "id BIGINT, k BIGINT", options: {rows: "250000", rowsPerEpoch: "%d"}}
+streaming_tables:
+  - {name: t, output_mode: update, keys: [k], sql: "SELECT id %% 200000 AS k, count(*) AS n, max(id) AS m FROM STREAM(g) GROUP BY id %% 200000"}
+`, per)})
+		synctest.Test(t, func(t *testing.T) {
+			res, _, _ := liveRun(t, dir, time.Hour, event.Listener{})
+			if f := flowOf(t, res, "t"); f.Err != nil || f.State != event.Completed {
+				t.Errorf("%d rows an epoch: %s %v", per, f.State, f.Err)
+			}
+		})
+		if n := len(rowsOf(t, dir, "t")); n != 200_000 {
+			t.Errorf("%d rows an epoch: %d keys", per, n)
 		}
 	}
 }

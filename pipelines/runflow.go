@@ -47,9 +47,9 @@ func (u *update) newRelations(d *dataset, pin bool) relations {
 
 // open opens everything a plan reads. Batch reads of tables are pinned for
 // views and read anew for streams.
-func (u *update) open(ctx context.Context, d *dataset, reads []*logical.Relation, pin bool) (relations, error) {
-	out := u.newRelations(d, pin)
-	for _, r := range reads {
+func (u *update) open(ctx context.Context, t *task, pin bool) (relations, error) {
+	out, least := u.newRelations(t.d, pin), limits(t.f.plan.Node)
+	for _, r := range t.f.plan.Reads {
 		h, ok := r.Handle.(handle)
 		if !ok {
 			panic("bug: pipelines: relation without a handle: " + r.ID)
@@ -57,9 +57,9 @@ func (u *update) open(ctx context.Context, d *dataset, reads []*logical.Relation
 		var err error
 		switch {
 		case h.dataset != nil:
-			err = out.openTable(ctx, r, u.tables[h.dataset])
+			err = out.openTable(ctx, r, u.tables[h.dataset], least[r.ID])
 		case h.external != nil:
-			err = out.openExternal(ctx, r, h.external)
+			err = out.openExternal(ctx, r, h.external, least[r.ID])
 		default:
 			err = out.openSource(ctx, r, h.source)
 		}
@@ -70,9 +70,28 @@ func (u *update) open(ctx context.Context, d *dataset, reads []*logical.Relation
 	return out, nil
 }
 
-func (out *relations) openTable(ctx context.Context, r *logical.Relation, t *target) error {
+// limits are the strictest that a plan gives for each table, which it may
+// mention several times and reads as one stream.
+func limits(n logical.Node) map[string]builtin.TableLimits {
+	out := map[string]builtin.TableLimits{}
+	var walk func(n logical.Node)
+	walk = func(n logical.Node) {
+		if s, ok := n.(*logical.Scan); ok {
+			if h, ok := s.Relation.Handle.(handle); ok {
+				out[s.Relation.ID] = out[s.Relation.ID].Least(h.limits)
+			}
+		}
+		for _, c := range n.Inputs() {
+			walk(c)
+		}
+	}
+	walk(n)
+	return out
+}
+
+func (out *relations) openTable(ctx context.Context, r *logical.Relation, t *target, l builtin.TableLimits) error {
 	if r.Streaming {
-		out.streams[r.ID] = builtin.TableStream(builtin.TableStreamOptions{Table: t.table, Name: t.d.shown(), OnReset: out.u.onReset(out.d)})
+		out.streams[r.ID] = builtin.TableStream(builtin.TableStreamOptions{Table: t.table, Name: t.d.shown(), OnReset: out.u.onReset(out.d), Limits: l})
 		return nil
 	}
 	if !out.pin {
@@ -118,13 +137,13 @@ func (u *update) onReset(d *dataset) builtin.OnReset {
 	return builtin.RefuseReset
 }
 
-func (out *relations) openExternal(ctx context.Context, r *logical.Relation, x *external) error {
+func (out *relations) openExternal(ctx context.Context, r *logical.Relation, x *external, l builtin.TableLimits) error {
 	t, err := out.u.st.table(ctx, x.folder)
 	if err != nil {
 		return err
 	}
 	if r.Streaming {
-		out.streams[r.ID] = builtin.TableStream(builtin.TableStreamOptions{Table: t, Name: x.name[2], OnReset: out.u.onReset(out.d)})
+		out.streams[r.ID] = builtin.TableStream(builtin.TableStreamOptions{Table: t, Name: x.name[2], OnReset: out.u.onReset(out.d), Limits: l})
 		return nil
 	}
 	snap, err := t.Snapshot(ctx)
@@ -153,7 +172,7 @@ func (out *relations) openSource(ctx context.Context, r *logical.Relation, s *so
 
 // runStream runs a streaming or once flow to the end of its trigger.
 func (u *update) runStream(ctx, stop context.Context, t *task, mu *sync.Mutex) (err error) {
-	rel, err := u.open(ctx, t.d, t.f.plan.Reads, false)
+	rel, err := u.open(ctx, t, false)
 	if err != nil {
 		return err
 	}

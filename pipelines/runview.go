@@ -21,7 +21,7 @@ const inputsKey = "inputs"
 // that they depend on has changed.
 func (u *update) runView(ctx context.Context, t *task, mu *sync.Mutex) error {
 	tg := u.tables[t.d]
-	rel, err := u.open(ctx, t.d, t.f.plan.Reads, true)
+	rel, err := u.open(ctx, t, true)
 	if err != nil {
 		return err
 	}

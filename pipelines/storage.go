@@ -159,7 +159,11 @@ func (c *catalogOf) external(r sqlplan.Request) (sqlplan.Answer, error) {
 		return sqlplan.Answer{}, err
 	}
 	ext := &external{name: name, folder: rec.Folder, record: rec}
-	rel := &logical.Relation{ID: relationID("table:"+rec.Folder, r), Name: name, Schema: t.Known().Schema(), Streaming: r.Stream, Handle: handle{external: ext}}
+	limits, err := tableLimits(r)
+	if err != nil {
+		return sqlplan.Answer{}, err
+	}
+	rel := &logical.Relation{ID: relationID("table:"+rec.Folder, r), Name: name, Schema: t.Known().Schema(), Streaming: r.Stream, Handle: handle{external: ext, limits: limits}}
 	return sqlplan.Answer{Relation: rel}, nil
 }
 

@@ -46,12 +46,31 @@ type TableStreamOptions struct {
 	Table   *tables.Table
 	Name    string
 	OnReset OnReset
+	Limits  TableLimits
+}
+
+// TableLimits bound what an epoch takes of a table that is followed; 0: no
+// bound.
+type TableLimits struct {
+	Files int
+	Bytes int64
+}
+
+// Least is the stricter of two limits.
+func (l TableLimits) Least(m TableLimits) TableLimits {
+	if l.Files == 0 || m.Files > 0 && m.Files < l.Files {
+		l.Files = m.Files
+	}
+	if l.Bytes == 0 || m.Bytes > 0 && m.Bytes < l.Bytes {
+		l.Bytes = m.Bytes
+	}
+	return l
 }
 
 // TableStream returns the stream of what is appended to a table.
 func TableStream(o TableStreamOptions) connector.Source {
 	return table.NewStream(table.StreamOptions{
-		Table: o.Table, Format: tableFormat, Name: o.Name, StartingVersion: -1, OnReset: o.OnReset,
+		Table: o.Table, Format: tableFormat, Name: o.Name, StartingVersion: -1, OnReset: o.OnReset, MaxFiles: o.Limits.Files, MaxBytes: o.Limits.Bytes,
 	})
 }
 

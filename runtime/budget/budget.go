@@ -2,6 +2,7 @@ package budget
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,6 +18,9 @@ type Budget struct {
 	slots int
 	taken int
 	tight bool
+	// refused are the holders whose Demand was refused; half of the budget is
+	// kept for such from then on.
+	refused map[string]bool
 }
 
 // maxFloor is the most that a holder can always have.
@@ -94,6 +98,10 @@ type Reservation struct {
 	b    *Budget
 	name string
 	held int64
+	// yields says that the holder asks by Resize: it can give back.
+	yields bool
+	// demands says that it asks by Demand.
+	demands bool
 }
 
 // Held returns the bytes that the holder has.
@@ -109,8 +117,8 @@ func (r *Reservation) Held() int64 {
 // Resize asks for total bytes altogether. Less than is held, or the floor, is
 // always granted. More is refused when it is not there, or when it would be
 // more than the holder's even share and leave less than a quarter of the budget
-// for others; then nothing changes. While more is lent than there is (see Owe),
-// what is held is refused too to those who have more than their even share.
+// for others; then nothing changes. While more is lent than there is (see Owe
+// and Demand), what is held is refused too to those who have more than their even share.
 func (r *Reservation) Resize(total int64) bool {
 	if r == nil || r.b.limit == 0 {
 		return true
@@ -118,13 +126,15 @@ func (r *Reservation) Resize(total int64) bool {
 	b := r.b
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if total > b.Floor() && (total > r.held || total == r.held && b.used > b.limit) {
+	r.yields = true
+	room := b.roomLocked()
+	if total > b.Floor() && (total > r.held || total == r.held && b.used > room) {
 		holders := int64(len(b.live))
 		if _, ok := b.live[r]; !ok {
 			holders++
 		}
 		all := b.used - r.held + total
-		if all > b.limit || total > b.limit/holders && all > b.limit/4*3 {
+		if all > room || total > b.limit/holders && all > min(room, b.limit/4*3) {
 			return false
 		}
 	}
@@ -169,6 +179,56 @@ func (r *Reservation) Need(total int64) error {
 	return nil
 }
 
+// Demand is Need for a holder that can give up nothing, whatever it is refused.
+// What holders that can (those that use Resize) have beyond their floors counts
+// as if it were free, for they are refused when they ask next; but no more than
+// half of the budget is ever lent twice. Who is refused for the first time may
+// try again: from then on half of the budget is kept for those who demand.
+func (r *Reservation) Demand(total int64) error {
+	err := r.Need(total)
+	if r == nil || r.b.limit == 0 {
+		return nil
+	}
+	b := r.b
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if r.demands = true; err == nil {
+		return nil
+	}
+	yield := int64(0)
+	for x := range b.live {
+		if x != r && x.yields {
+			yield += max(0, x.held-b.Floor())
+		}
+	}
+	if b.used-r.held+total-b.limit > min(yield, b.limit/2) {
+		if e, ok := errors.AsType[*Exceeded](err); ok {
+			e.Again = !b.refused[r.name]
+		}
+		if b.refused == nil {
+			b.refused = map[string]bool{}
+		}
+		b.refused[r.name] = true
+		return err
+	}
+	r.setLocked(total)
+	return nil
+}
+
+// roomLocked is what may be lent to those who can give back.
+func (b *Budget) roomLocked() int64 {
+	if len(b.refused) == 0 {
+		return b.limit
+	}
+	kept := b.limit / 2
+	for x := range b.live {
+		if x.demands {
+			kept -= x.held
+		}
+	}
+	return b.limit - max(kept, 0)
+}
+
 // Release gives all back; the reservation can be used again.
 func (r *Reservation) Release() {
 	if r == nil {
@@ -211,6 +271,8 @@ type Exceeded struct {
 	Name          string
 	Wanted, Limit int64
 	Holders       []Holder // the greatest first
+	// Again says that another attempt may get it, see Demand.
+	Again bool
 }
 
 func (e *Exceeded) Error() string {

@@ -104,3 +104,37 @@ func TestOwe(t *testing.T) {
 		t.Fatal("who has more than its share gives back what is owed")
 	}
 }
+
+func TestDemand(t *testing.T) {
+	b := New(1<<20, 1)
+	x, y, z := b.Reserve("aggregate"), b.Reserve("table"), b.Reserve("window")
+	if !x.Resize(600<<10) || z.Need(300<<10) != nil {
+		t.Fatal("there was room")
+	}
+	if y.Need(400<<10) == nil || y.Demand(400<<10) != nil || y.Held() != 400<<10 {
+		t.Fatal("what can be given back was not counted")
+	}
+	if err := y.Demand(900 << 10); y.Held() != 400<<10 || !again(err) {
+		t.Fatal("more than half was lent twice")
+	}
+	if err := y.Demand(900 << 10); err == nil || again(err) {
+		t.Fatal("another attempt would do no better")
+	}
+	if x.Resize(600<<10) || !x.Resize(200<<10) || !x.Resize(200<<10) {
+		t.Fatal("who can give back was not asked to")
+	}
+	x.Release()
+	if y.Demand(900<<10) == nil {
+		t.Fatal("a holder that cannot give back was counted")
+	}
+	y.Release()
+	z.Release()
+	if x.Resize(600<<10) || !x.Resize(500<<10) || y.Demand(500<<10) != nil || !x.Resize(500<<10) {
+		t.Fatal("half is kept for those who were refused")
+	}
+}
+
+func again(err error) bool {
+	e, ok := errors.AsType[*Exceeded](err)
+	return ok && e.Again
+}

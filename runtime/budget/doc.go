@@ -10,8 +10,8 @@
 //	defer r.Release()
 //
 // Invariants: a holder can always have its floor, a small share of the whole,
-// so that every operator makes progress; apart from floors, and what Owe grants
-// until others give it back, never more is lent than there is. Resize also keeps
+// so that every operator makes progress; apart from floors, and what Owe and Demand
+// grant until others give it back, never more is lent than there is. Resize also keeps
 // one holder from taking what others, that hold something too, are due. A nil
 // *Budget and a nil *Reservation bound nothing. All is safe for concurrent use.
 //

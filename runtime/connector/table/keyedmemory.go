@@ -1,7 +1,11 @@
 package table
 
 import (
+	"errors"
 	"fmt"
+
+	"pipelines/runtime/budget"
+	"pipelines/stores"
 )
 
 const (
@@ -33,20 +37,31 @@ func (r *keyedRows) bytes() int64 {
 // reserve asks for what the rows hold by now. Rows that others of their key
 // have replaced go before it fails.
 func (r *keyedRows) reserve() error {
-	err := r.mem.Need(r.bytes())
+	err := r.mem.Demand(r.bytes())
 	if err != nil && r.newestOnly() && r.reducible && len(r.op) > len(r.keys) {
 		r.reduce()
-		err = r.mem.Need(r.bytes())
+		err = r.mem.Demand(r.bytes())
 	}
 	return r.sink.tooLarge(r.epoch, err)
 }
+
+// smaller is how epochs are made smaller.
+const smaller = "options maxFilesPerTrigger or maxBytesPerTrigger of the source, or STREAM(t) WITH (maxFilesPerTrigger = 1) where a table is read, whose own epochs bound its files"
 
 // tooLarge says of which epoch the memory is.
 func (k *Keyed) tooLarge(epoch int64, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("epoch %d: %w, or set maxFilesPerTrigger or maxBytesPerTrigger on the source", epoch, err)
+	again := false
+	if e, ok := errors.AsType[*budget.Exceeded](err); ok {
+		again = e.Again
+	}
+	err = fmt.Errorf("epoch %d: %w, or make epochs smaller: %s", epoch, err, smaller)
+	if again {
+		return &stores.ClassError{Class: stores.Retryable, Err: err}
+	}
+	return err
 }
 
 // reserve asks for what is staged for the state and, with out, for the rows
@@ -56,7 +71,7 @@ func (s *keyedState) reserve(epoch int64, out *keyedOutcome) error {
 	if out != nil {
 		n += goneFactor*int64(len(out.gone)) + 12*int64(cap(out.add))
 	}
-	return s.sink.tooLarge(epoch, s.mem.Need(n))
+	return s.sink.tooLarge(epoch, s.mem.Demand(n))
 }
 
 // drop forgets what is staged.

@@ -161,8 +161,8 @@ func (r *keyedRows) bound() error {
 	}
 	for c, v := range r.cols {
 		if payload(v) > maxColumnBytes {
-			return fmt.Errorf("column %s of one epoch into %s holds more than %d MiB; set maxFilesPerTrigger or maxBytesPerTrigger on the source",
-				r.sink.o.Schema.Fields[c].Name, r.sink.o.Name, maxColumnBytes>>20)
+			return fmt.Errorf("column %s of one epoch into %s holds more than %d MiB; make epochs smaller: %s",
+				r.sink.o.Schema.Fields[c].Name, r.sink.o.Name, maxColumnBytes>>20, smaller)
 		}
 	}
 	return r.reserve()
