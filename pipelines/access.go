@@ -72,6 +72,9 @@ func newReader(ctx context.Context, p *Project) (*Reader, error) {
 		return r, nil
 	}
 	root := p.spec.StorageDir()
+	if err := checkStorage(root); err != nil {
+		return nil, &EnvironmentError{err}
+	}
 	if _, err := os.Stat(root); err != nil {
 		return r, nil // nothing was stored yet
 	}
@@ -106,6 +109,14 @@ type insideView struct {
 
 func (v insideView) Resolve(req sqlplan.Request) (sqlplan.Answer, error) {
 	return v.r.resolve(req, v.space)
+}
+
+// Broken returns what was wrong with the storage itself since the last call, nil
+// if nothing: findings that come of it say nothing of a query.
+func (r *Reader) Broken() error {
+	err := r.a.broken
+	r.a.broken = nil
+	return err
 }
 
 func (r *Reader) resolve(req sqlplan.Request, in space) (sqlplan.Answer, error) {

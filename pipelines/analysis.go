@@ -42,6 +42,9 @@ type analyzer struct {
 	stack []*dataset
 	// unchecked says what could not be checked offline.
 	unchecked []string
+	// broken is the first error of reading the storage since it was asked for:
+	// it says nothing of the query.
+	broken error
 }
 
 // newAnalyzer makes an analyzer that works on behalf of ctx.

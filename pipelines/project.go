@@ -131,7 +131,7 @@ func (p *Project) settings() diag.List {
 	p.session, list = newSession(p.conf, p.spec)
 	p.params = map[string]*sqlplan.Literal{}
 	for _, q := range p.spec.Parameters {
-		if !q.HasValue {
+		if !q.HasValue && !q.Faulty {
 			continue
 		}
 		t, more := sqlplan.ParseType(p.session, diag.NewText(p.spec.File.Name, q.Type.Value))
@@ -140,9 +140,11 @@ func (p *Project) settings() diag.List {
 			continue
 		}
 		lit, err := sqlplan.ParseLiteral(p.session, t, q.Value)
-		if err != nil {
+		if err != nil && !q.Faulty {
 			list = append(list, diag.AtSpan(p.spec.File, q.Name.Span, "INVALID_PARAMETER_VALUE", fmt.Sprintf("parameter %s: %v", q.Name.Value, err)))
-			continue
+		}
+		if err != nil { // queries are checked all the same
+			lit = sqlplan.NullLiteral(t)
 		}
 		p.params[q.Name.Value] = lit
 	}

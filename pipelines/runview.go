@@ -2,7 +2,9 @@ package pipelines
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"pipelines/pipelines/builtin"
@@ -11,6 +13,8 @@ import (
 	exec "pipelines/runtime/flow"
 	"pipelines/spec"
 	"pipelines/sqlplan/logical"
+	"pipelines/stores"
+	"pipelines/tables"
 	"pipelines/tables/schema"
 )
 
@@ -36,7 +40,7 @@ func (u *update) runView(ctx context.Context, t *task, mu *sync.Mutex) error {
 	// In Spark's project form a view that a stream follows is made anew each
 	// time (DESIGN §11).
 	followed := u.p.spec.Form == spec.Spark && len(u.streamReaders(t.d)) > 0
-	if !u.fresh[t.d] && !followed && !volatile(t.f.plan.Node) && tg.record.Extra[inputsKey] == fmt.Sprintf("%s@%d", inputs, snap.Version()) {
+	if !u.fresh[t.d] && !followed && !volatile(t.f.plan.Node) && tg.record.Extra[inputsKey] == fmt.Sprintf("%s@%d", inputs, snap.Version()) && filesThere(ctx, tg.table, snap) {
 		t.result.Reason = "nothing changed"
 		return nil
 	}
@@ -63,6 +67,16 @@ func (u *update) runView(ctx context.Context, t *task, mu *sync.Mutex) error {
 		return err
 	}
 	return u.viewDone(ctx, t, res, inputs, mu)
+}
+
+// filesThere reports whether the data files of a version are there in their
+// size. What cannot be looked at is left to its readers.
+func filesThere(ctx context.Context, t *tables.Table, snap *tables.Snapshot) bool {
+	store, _ := t.Store()
+	return !slices.ContainsFunc(snap.Files(), func(f tables.File) bool {
+		info, err := store.Stat(ctx, t.Key(f.Key))
+		return errors.Is(err, stores.ErrNotExist) || err == nil && info.Size != f.Size
+	})
 }
 
 func (u *update) viewDone(ctx context.Context, t *task, res exec.BoundedResult, inputs string, mu *sync.Mutex) error {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 
 	"pipelines/pipelines/builtin"
 	"pipelines/sqlplan"
@@ -36,11 +37,32 @@ func openStorage(root string, write bool, now clock) (*storage, error) {
 	if write {
 		open = builtin.OpenStore
 	}
+	if err := checkStorage(root); err != nil {
+		return nil, err
+	}
 	st, err := open(root)
 	if err != nil {
 		return nil, fmt.Errorf("storage %s: %w", root, err)
 	}
 	return &storage{root: root, store: st, catalog: catalog.New(st, now), now: now, open: map[string]*tables.Table{}}, nil
+}
+
+// checkStorage refuses what can be no storage, in words for it; a folder that
+// is not there is fine.
+func checkStorage(root string) error {
+	st, err := os.Stat(root)
+	switch {
+	case err == nil && !st.IsDir():
+		return fmt.Errorf("storage %s: it is a file, and a folder is wanted", root)
+	case errors.Is(err, syscall.ENOTDIR):
+		return fmt.Errorf("storage %s: a part of its path is a file: %w", root, err)
+	case err != nil && !errors.Is(err, os.ErrNotExist):
+		return fmt.Errorf("storage %s: %w", root, err)
+	}
+	if to, lerr := os.Readlink(root); err != nil && lerr == nil {
+		return fmt.Errorf("storage %s: it is a link to %s, which is not there", root, to)
+	}
+	return nil
 }
 
 func nameOf(parts []string) catalog.Name {
@@ -91,7 +113,7 @@ func (a *analyzer) record(s *storage, name []string) (rec catalog.Record, ok boo
 		rec, ok, err = s.record(ctx, name)
 		return err
 	})
-	return rec, ok, err
+	return rec, ok, a.noteBroken(err)
 }
 
 func (a *analyzer) table(s *storage, folder string) (t *tables.Table, err error) {
@@ -99,7 +121,7 @@ func (a *analyzer) table(s *storage, folder string) (t *tables.Table, err error)
 		t, err = s.table(ctx, folder)
 		return err
 	})
-	return t, err
+	return t, a.noteBroken(err)
 }
 
 // snapshot reads a version, the newest for -1.
@@ -112,7 +134,17 @@ func (a *analyzer) snapshot(t *tables.Table, version int64) (snap *tables.Snapsh
 		}
 		return err
 	})
+	if stores.Classify(err) == stores.Corrupt { // not that there is no such version
+		err = a.noteBroken(err)
+	}
 	return snap, err
+}
+
+func (a *analyzer) noteBroken(err error) error {
+	if err != nil && !errors.Is(err, stores.ErrNotExist) && a.broken == nil {
+		a.broken = err
+	}
+	return err
 }
 
 // recordPath is where the record of a name is.

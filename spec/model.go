@@ -55,6 +55,7 @@ type Parameter struct {
 	Default  *String
 	Value    string // the override, or the default
 	HasValue bool
+	Faulty   bool // its value, or that it has none, was reported
 }
 
 // Library is one entry of libraries.

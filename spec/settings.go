@@ -97,6 +97,7 @@ func (w *walker) parameter(pr pair, given map[string]string) *Parameter {
 		out.Default, out.Value, out.HasValue = &d, d.Value, true
 		if err := checkParameter(out.Type.Value, d.Value); err != nil {
 			w.add(w.errorf(d.Span, "INVALID_VALUE", "the default of %s: %v", pr.name, err))
+			out.Faulty = true
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
@@ -107,9 +108,11 @@ func (w *walker) parameter(pr pair, given map[string]string) *Parameter {
 		out.Value, out.HasValue = text, true
 		if err := checkParameter(out.Type.Value, text); err != nil {
 			w.add(w.errorf(out.Name.Span, "INVALID_VALUE", "the value given for %s: %v", pr.name, err))
+			out.Faulty = true
 		}
 	}
 	if !out.HasValue && !rec.said("default") {
+		out.Faulty = true
 		w.add(w.errorf(out.Name.Span, "MISSING_PARAMETER", "the parameter %s has no value", pr.name).WithHint("add a default, or give --param " + pr.name + "=…"))
 	}
 	return out

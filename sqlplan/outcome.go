@@ -4,6 +4,7 @@ import (
 	"pipelines/spec/diag"
 	"pipelines/sqlplan/bind"
 	"pipelines/sqlplan/logical"
+	"pipelines/tables/column"
 	"pipelines/tables/schema"
 )
 
@@ -64,4 +65,9 @@ func ParseType(s *Session, text *diag.Text) (schema.Type, diag.List) {
 // ParseLiteral reads the text of a parameter as a constant of type t.
 func ParseLiteral(s *Session, t schema.Type, value string) (*Literal, error) {
 	return bind.ParseValue(s, t, value)
+}
+
+// NullLiteral is NULL of a type.
+func NullLiteral(t schema.Type) *Literal {
+	return &Literal{Value: column.NullVector(nil, t, 1)}
 }

@@ -13,7 +13,10 @@ import (
 )
 
 func (a *app) checkpointCommand() *cobra.Command {
-	c := &cobra.Command{Use: "checkpoint", Short: "look at the checkpoints of flows: list, show, verify"}
+	c := &cobra.Command{
+		Use: "checkpoint", Short: "look at the checkpoints of flows: list, show, verify", Args: noSuchCommand,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
 	var output string
 	add := func(use, short string, args cobra.PositionalArgs, run func(list []pipelines.CheckpointInfo, args []string) error) {
 		sub := &cobra.Command{

@@ -36,6 +36,9 @@ func isProjectName(s string) bool {
 
 // makeProject writes the sample in a new or empty folder.
 func (a *app) makeProject(dir string) error {
+	if dir == "" {
+		return usageError{errors.New("the name of the project is empty")}
+	}
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return err

@@ -16,6 +16,9 @@ import (
 // terminal is the size of the terminal behind w, 0 if it is none or if it
 // should not be steered.
 func terminal(w io.Writer) (width, height int) {
+	if out, ok := w.(*checkedOutput); ok {
+		w = out.Writer
+	}
 	f, ok := w.(*os.File)
 	if !ok || os.Getenv("TERM") == "dumb" || os.Getenv("CI") != "" {
 		return 0, 0

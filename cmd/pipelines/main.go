@@ -53,7 +53,8 @@ func realMain(args []string, stdout, stderr io.Writer) int {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(200)
 	}
-	a := &app{stdout: stdout, stderr: stderr}
+	out := &checkedOutput{Writer: stdout}
+	a := &app{stdout: out, stderr: stderr}
 	cobra.EnableCommandSorting = false // help shows them in the order of the work
 	root := &cobra.Command{
 		Use: "pipelines", Short: "Declarative data pipelines with Spark's SQL on one machine",
@@ -61,14 +62,56 @@ func realMain(args []string, stdout, stderr io.Writer) int {
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}
 	root.SetArgs(args)
-	root.SetOut(stdout)
+	root.SetOut(out)
 	root.SetErr(stderr)
 	root.PersistentFlags().StringVar(&a.spec, "spec", "", "the pipeline document or its folder (default: the nearest pipeline.yml)")
 	root.AddCommand(a.commands()...)
-	if err := root.Execute(); err != nil {
+	root.SetHelpCommand(helpCommand(root))
+	err := root.Execute()
+	if err == nil && a.code == exitOK && out.err != nil {
+		err = out.err // of a command that did not look
+	}
+	if err != nil {
 		a.fail(err)
 	}
 	return a.code
+}
+
+// noSuchCommand refuses the arguments of a command that only has others.
+func noSuchCommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return usageError{fmt.Errorf("unknown command %q for %q", args[0], c.CommandPath())}
+}
+
+// helpCommand is the library's, but for names that no command has.
+func helpCommand(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use: "help [command]", Short: "help about any command",
+		RunE: func(_ *cobra.Command, args []string) error {
+			c, rest, err := root.Find(args)
+			if err != nil || len(rest) > 0 {
+				return usageError{fmt.Errorf("there is no command %q", strings.Join(args, " "))}
+			}
+			c.InitDefaultHelpFlag()
+			return c.Help()
+		},
+	}
+}
+
+// checkedOutput remembers the first error of writing.
+type checkedOutput struct {
+	io.Writer
+	err error
+}
+
+func (w *checkedOutput) Write(b []byte) (int, error) {
+	n, err := w.Writer.Write(b)
+	if w.err == nil {
+		w.err = err
+	}
+	return n, err
 }
 
 // usageError is a mistake on the command line.

@@ -108,7 +108,7 @@ func (a *app) runCommand() *cobra.Command {
 	}
 	f.add(c)
 	fl := c.Flags()
-	fl.StringVar(&f.output, "output", "text", "text, or json: events as JSON lines on stdout and the result as the last")
+	fl.StringVar(&f.output, "output", "text", "text, or json: events as JSON lines on stdout and the result as the last; lines of console sinks then go to stderr")
 	fl.StringVar(&f.logLevel, "log-level", "info", "debug (also what is queued), info, warn or error")
 	fl.StringVar(&f.logFormat, "log-format", "text", "text or json, on stderr")
 	return c
@@ -169,8 +169,9 @@ func (a *app) run(f runFlags) error {
 // sinks, and what ends both.
 func (a *app) progress(f runFlags) (event.Listener, io.Writer, func()) {
 	if f.output == "json" {
+		// The lines of console sinks are data as well, but of another kind.
 		l, _ := event.Log(a.stdout)
-		return l, a.stdout, func() {}
+		return l, a.stderr, func() {}
 	}
 	if f.logFormat == "json" {
 		l, _ := event.Log(a.stderr)

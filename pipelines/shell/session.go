@@ -188,7 +188,11 @@ func (r *run) options() sqlplan.Options {
 const streamCode = "INVALID_FLOW_QUERY_TYPE.STREAMING_RELATION_FOR_MATERIALIZED_VIEW"
 
 func (r *run) compile(q *sqlplan.Query) (*sqlplan.Plan, *Failure) {
+	_ = r.o.Reader.Broken() // of an earlier statement
 	plan, list := sqlplan.CompileQuery(q, r.text, r.names(), r.options())
+	if err := r.o.Reader.Broken(); err != nil && list.HasErrors() {
+		return nil, failure(err, r.text)
+	}
 	for i := range list {
 		if list[i].Code == streamCode {
 			list[i].Message = "A query of the SQL shell reads what is there now: it cannot read a stream."

@@ -194,9 +194,17 @@ func (s *Source) dropOld() {
 		}
 	}
 	if n := len(s.waiting) - len(kept); n > 0 {
-		s.notes = append(s.notes, fmt.Sprintf("%d files in %s are older than maxFileAge and were left out", n, s.o.Root))
+		s.notes = append(s.notes, fmt.Sprintf("%s older than maxFileAge and left out", filesIn(n, s.o.Root)))
 	}
 	s.waiting = kept
+}
+
+// filesIn writes "1 file in a is", "2 files in a are".
+func filesIn(n int, root string) string {
+	if n == 1 {
+		return "1 file in " + root + " is"
+	}
+	return fmt.Sprintf("%d files in %s are", n, root)
 }
 
 // lookForChanges finds the known files that are not what they were.
