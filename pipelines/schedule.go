@@ -3,6 +3,7 @@ package pipelines
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"sync"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"pipelines/pipelines/event"
 	"pipelines/pipelines/graph"
 	exec "pipelines/runtime/flow"
+	"pipelines/sqlplan"
 	"pipelines/stores"
 )
 
@@ -245,12 +247,22 @@ func (u *update) flowChanged(t *task, attempt int) {
 // runFlow runs one attempt; a bug in the engine ends the flow, not the
 // program.
 func (u *update) runFlow(ctx, stop context.Context, t *task, mu *sync.Mutex) error {
-	return exec.Guard(func() error {
+	return placed(exec.Guard(func() error {
 		if t.d.kind == graph.MaterializedView {
 			return u.runView(ctx, t, mu)
 		}
 		return u.runStream(ctx, stop, t, mu)
-	})
+	}))
+}
+
+// placed says ahead of an error of a query's rows where in the project the
+// expression stands.
+func placed(err error) error {
+	e, ok := errors.AsType[*sqlplan.Error](err)
+	if !ok || e.Span.File == "" || !e.Span.IsValid() {
+		return err
+	}
+	return fmt.Errorf("%s:%d:%d: %w", e.Span.File, e.Span.Start.Line, e.Span.Start.Column, err)
 }
 
 // flowsAtOnce is how many flows may run at once: the document's key, else

@@ -243,7 +243,7 @@ func TestMaxFileAge(t *testing.T) {
 	f.putAt("old", day(22))
 	young := f.putAt("young", day(24))
 	w.want(young)
-	w.said("1 files")
+	w.said("1 file in")
 	w.want(f.putAt("future", time.Now().AddDate(50, 0, 0)))
 	w.want(f.putAt("after", day(25))) // a time ahead of the clock leaves out nothing
 	f.putAt("old too", day(21))
