@@ -268,6 +268,7 @@ func (l *live) release(ctx, stop context.Context, t *task, whole map[*task]bool)
 		}
 		switch n.waits--; {
 		case n.waits > 0:
+		case n.d.kind != graph.MaterializedView && n.started: // see abandon
 		case n.d.kind != graph.MaterializedView:
 			l.start(ctx, stop, n)
 		case !whole[n] && n.awaited():

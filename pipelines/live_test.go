@@ -231,3 +231,51 @@ streaming_tables:
 		}
 	}
 }
+
+// TestStoppedWhileWaiting: flows that wait for others when the update is
+// stopped end once each, as stopped.
+func TestStoppedWhileWaiting(t *testing.T) {
+	dir := project(t, map[string]string{"data/1.json": "{\"id\": 1}\n", "pipeline.yml": `
+name: waits
+storage: ./state
+sources:
+  - {name: ev, format: json, path: data, schema: "id BIGINT"}
+  - {name: g, format: generate, schema: "id BIGINT", options: {rows: "100000000", rowsPerEpoch: "1000"}}
+streaming_tables:
+  - {name: live, trigger: continuous, sql: "SELECT id FROM STREAM(ev)"}
+  - {name: a, sql: "SELECT id FROM STREAM(g)"}
+  - {name: b, sql: "SELECT id FROM STREAM(a)"}
+  - {name: c, sql: "SELECT id FROM STREAM(b)"}
+  - {name: d, sql: "SELECT c.id FROM STREAM(c) AS c CROSS JOIN m"}
+materialized_views:
+  - {name: m, sql: "SELECT count(*) AS n FROM b"}
+`})
+	ctx := t.Context()
+	stop, end := context.WithCancel(ctx)
+	defer end()
+	p, list, err := Load(ctx, LoadOptions{Path: dir})
+	if err != nil || list.HasErrors() {
+		t.Fatalf("%v\n%s", err, list.Render())
+	}
+	ended := map[string]int{}
+	res, _, err := p.Run(ctx, stop, RunOptions{Listener: event.Listener{
+		FlowProgress: func(e event.FlowProgress) {
+			if e.Flow == "a" {
+				end()
+			}
+		},
+		FlowChanged: func(e event.FlowChanged) {
+			if e.State == event.Stopped {
+				ended[e.Flow]++
+			}
+		},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range res.Flows {
+		if f.Err != nil || f.Flow != "m" && (f.State != event.Stopped || ended[f.Flow] != 1) {
+			t.Errorf("%s: %s %d times, %v", f.Flow, f.State, ended[f.Flow], f.Err)
+		}
+	}
+}
