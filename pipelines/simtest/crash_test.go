@@ -160,3 +160,29 @@ flows:
 		}
 	}
 }
+
+// TestDryRunBegun: an epoch that a run was stopped in is said, and its files are
+// not counted again.
+func TestDryRunBegun(t *testing.T) {
+	for _, point := range []string{"intent.after", "prepared.after"} {
+		dir := project(t, "v BIGINT", "streaming_tables:\n  - {name: out, sql: \"SELECT v FROM STREAM(raw)\"}\n")
+		put(t, dir, "landing/1.json", "{\"v\":1}\n")
+		run(t, dir, pipelines.RunOptions{})
+		put(t, dir, "landing/2.json", "{\"v\":2}\n")
+		fails(t, dir, pipelines.RunOptions{At: func(p string) error {
+			if p == point {
+				return errCrash
+			}
+			return nil
+		}}, "crash")
+		put(t, dir, "landing/3.json", "{\"v\":3}\n")
+		steps := dryRun(t, dir)
+		if !strings.Contains(steps, "1 epoch is committed; epoch 1 is begun and will be finished first") || !strings.Contains(steps, "1 file of raw is waiting") {
+			t.Errorf("%s: %s", point, steps)
+		}
+		run(t, dir, pipelines.RunOptions{})
+		if steps := dryRun(t, dir); strings.Contains(steps, "begun") || !strings.Contains(steps, "3 epochs are committed") {
+			t.Errorf("%s: %s", point, steps)
+		}
+	}
+}
