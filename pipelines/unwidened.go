@@ -52,7 +52,7 @@ func (u *update) newColumnsUnfit(d *dataset, f *flow, c *exec.Change, snap check
 		return nil
 	}
 	return fmt.Errorf("the source %s has got the new %s %s (on_new_columns: add), and the state of %s holds rows without; run with --full-refresh %s, or name the columns in the query of %s without the new",
-		source, plural(len(names), "column"), strings.Join(names, ", "), ids, d.shown(), d.shown())
+		source, plural(len(names), "column"), strings.Join(names, ", "), ids, d.typed(), d.shown())
 }
 
 func plural(n int, word string) string {
