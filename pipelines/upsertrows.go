@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"pipelines/spec/diag"
+	"pipelines/sqlplan"
 	"pipelines/sqlplan/logical"
 	"pipelines/tables/schema"
 )
@@ -43,6 +44,9 @@ func (a *analyzer) rowsStay(d *dataset, f *flow, keys []int) {
 			continue
 		}
 		a.keysStay(d, n, t, keys)
+		if len(all) == 1 {
+			f.plan = t.deleting(f.plan)
+		}
 		a.conditionsStay(d, f, t)
 	}
 }
@@ -98,10 +102,56 @@ func (a *analyzer) keysStay(d *dataset, n logical.Node, t *rowTrace, keys []int)
 	d.done.broken = true
 }
 
-// conditionsStay warns of conditions above the state that may stop to be true.
+// deleting returns a plan in which the filters that may stop to be true delete
+// the row that was there, where nothing above them minds rows that are to go.
+func (t *rowTrace) deleting(plan *sqlplan.Plan) *sqlplan.Plan {
+	low := -1 // the lowest of them
+	for i, n := range t.path {
+		if f, ok := n.(*logical.Filter); ok && !t.lasting(f.Cond) {
+			low = i
+		}
+	}
+	if low < 0 {
+		return plan
+	}
+	for i, n := range t.path[:low] {
+		switch n.(type) {
+		case *logical.Project, *logical.Filter:
+		default:
+			return plan
+		}
+		fails := false
+		logical.EachExpr(t.path[i], func(e logical.Expr) { fails = fails || e != nil && logical.CanFail(e) })
+		if fails {
+			return plan
+		}
+	}
+	out := *plan
+	for _, n := range t.path[:low+1] {
+		if f, ok := n.(*logical.Filter); ok && !t.lasting(f.Cond) {
+			t.deletes[f] = true
+		}
+	}
+	out.Node = t.marked(plan.Node)
+	return &out
+}
+
+func (t *rowTrace) marked(n logical.Node) logical.Node {
+	f, ok := n.(*logical.Filter)
+	m := logical.MapInputs(n, t.marked)
+	if !ok || !t.deletes[f] {
+		return m
+	}
+	k := *m.(*logical.Filter)
+	k.Deletes = true
+	return &k
+}
+
+// conditionsStay warns of conditions above the state that may stop to be true,
+// and whose rows stay then.
 func (a *analyzer) conditionsStay(d *dataset, f *flow, t *rowTrace) {
 	for _, c := range t.conditions {
-		if t.lasting(c.cond) {
+		if t.lasting(c.cond) || t.deletes[c.by] {
 			continue
 		}
 		at, file := c.cond.Span(), f.file
@@ -270,17 +320,20 @@ type rowTrace struct {
 	// texts are expressions of PARTITION BY, which stay though their columns do not.
 	texts      []string
 	conditions []rowCondition
+	path       []logical.Node
+	deletes    map[logical.Node]bool // filters that delete what does not pass
 }
 
 // rowCondition drops rows above the operator that makes them.
 type rowCondition struct {
 	cond        logical.Expr
+	by          logical.Node
 	expectation string
 }
 
 func newRowTrace(n logical.Node) *rowTrace {
 	path := rowPath(n)
-	t := &rowTrace{maker: maker(path), fixed: idSet{}, grows: map[logical.ColumnID]int{}}
+	t := &rowTrace{maker: maker(path), fixed: idSet{}, grows: map[logical.ColumnID]int{}, path: path, deletes: map[logical.Node]bool{}}
 	switch x := t.maker.(type) {
 	case *logical.Aggregate:
 		t.aggregate(x)
@@ -357,11 +410,11 @@ func (t *rowTrace) above(n, in logical.Node) {
 			}
 		}
 	case *logical.Filter:
-		t.condition(x.Cond, "")
+		t.condition(x, x.Cond, "")
 	case *logical.Expect:
 		for _, r := range x.Rules {
 			if r.Action == logical.Drop {
-				t.condition(r.Cond, r.Name)
+				t.condition(x, r.Cond, r.Name)
 			}
 		}
 	case *logical.Generate:
@@ -377,16 +430,16 @@ func (t *rowTrace) above(n, in logical.Node) {
 		switch x.Type {
 		case logical.InnerJoin, logical.CrossJoin, logical.SemiJoin, logical.AntiJoin:
 			for _, e := range mine {
-				t.condition(e, "")
+				t.condition(x, e, "")
 			}
-			t.condition(x.Cond, "")
+			t.condition(x, x.Cond, "")
 		}
 	}
 }
 
-func (t *rowTrace) condition(e logical.Expr, expectation string) {
+func (t *rowTrace) condition(by logical.Node, e logical.Expr, expectation string) {
 	for _, c := range logical.Conjuncts(e) {
-		t.conditions = append(t.conditions, rowCondition{c, expectation})
+		t.conditions = append(t.conditions, rowCondition{c, by, expectation})
 	}
 }
 

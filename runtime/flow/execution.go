@@ -135,6 +135,24 @@ var ErrAhead = errors.New("the table is ahead of its checkpoint")
 // table does not hold.
 var ErrBehind = errors.New("the table is behind its checkpoint")
 
+// given is the number of rows of a batch that are not deletes.
+func given(b *column.Batch) int64 {
+	n := b.Rows()
+	for k := range b.Rows() {
+		if b.Change == nil {
+			break
+		}
+		i := k
+		if b.Sel != nil {
+			i = int(b.Sel[k])
+		}
+		if b.Change[i] < 0 {
+			n--
+		}
+	}
+	return int64(n)
+}
+
 // New builds the plan and groups its inputs.
 func New(o Options) (*Execution, error) {
 	e := &Execution{o: o, offsets: map[string]stream.Offset{}, marked: -1, waiting: o.Budget.Reserve("changes of state on their way to the checkpoint"),
@@ -142,7 +160,7 @@ func New(o Options) (*Execution, error) {
 	env := operator.Env{
 		Pool: o.Pool, Session: o.Session, Lanes: o.Lanes, Budget: o.Budget, TempDir: o.TempDir, Parallel: parallel, Eager: o.Beside == 1,
 		Output: func(lane int, b *column.Batch) error {
-			e.output.Add(int64(b.Rows()))
+			e.output.Add(given(b))
 			return e.now.write(lane, b)
 		},
 	}

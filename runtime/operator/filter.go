@@ -11,7 +11,9 @@ type filter struct {
 	out  port
 	cond *program
 	drop bool
-	sel  [][]int32 // by lane
+	// deletes makes deletes of the rows that do not pass.
+	deletes bool
+	sel     [][]int32 // by lane
 	// present are the columns that the condition asks to be not null, when it
 	// asks for nothing else: batches without nulls there pass as they are.
 	present []int
@@ -23,7 +25,7 @@ func (bd *builder) filter(node logical.Node, out port) (port, watermarked, error
 	if err != nil {
 		return nil, nil, err
 	}
-	return &filter{p: bd.p, out: out, cond: cond, drop: bd.drop, sel: make([][]int32, bd.env.Lanes), present: presence(n)}, nil, nil
+	return &filter{p: bd.p, out: out, cond: cond, drop: bd.drop, deletes: n.Deletes, sel: make([][]int32, bd.env.Lanes), present: presence(n)}, nil, nil
 }
 
 // presence are the columns whose nulls a filter drops, nil if it has another
@@ -69,7 +71,7 @@ func (f *filter) push(lane int, b *column.Batch) error {
 		return err
 	}
 	c := vecs[0]
-	if c.Const && c.Errs == nil {
+	if c.Const && c.Errs == nil && !f.deletes {
 		if !isTrue(c, 0) {
 			return nil
 		}
@@ -77,14 +79,33 @@ func (f *filter) push(lane int, b *column.Batch) error {
 	}
 	rows := trueRows(c, b, f.sel[lane][:0])
 	f.sel[lane] = rows
-	if len(rows) == 0 {
-		return nil
-	}
 	if len(rows) == b.Rows() {
 		return f.out.push(lane, b)
 	}
+	if f.deletes {
+		return f.pushDeletes(lane, b, rows)
+	}
+	if len(rows) == 0 {
+		return nil
+	}
 	nb := selected(f.p.env.Pool, b, rows)
 	defer nb.Release()
+	return f.out.push(lane, nb)
+}
+
+// pushDeletes passes all rows of b, those that are not among rows as deletes.
+func (f *filter) pushDeletes(lane int, b *column.Batch, rows []int32) error {
+	nb := b.Share(f.p.env.Pool)
+	defer nb.Release()
+	nb.Change = make([]int8, b.Len)
+	for i := range nb.Change {
+		nb.Change[i] = -1
+	}
+	for _, r := range rows {
+		if nb.Change[r] = 1; b.Change != nil {
+			nb.Change[r] = b.Change[r]
+		}
+	}
 	return f.out.push(lane, nb)
 }
 

@@ -95,6 +95,9 @@ func Describe(n Node) string {
 	case *RangeScan:
 		return fmt.Sprintf("Range %d to %d step %d [%s]", n.Start, n.End, n.Step, attrText(n.Column))
 	case *Filter:
+		if n.Deletes {
+			return "Filter, deleting others by key, " + Text(n.Cond)
+		}
 		return "Filter " + Text(n.Cond)
 	case *Project:
 		return "Project [" + aliasList(n.Exprs) + "]"

@@ -71,7 +71,7 @@ func (m *mapper) node(n Node) Node {
 		c.Filters = m.list(n.Filters)
 		return &c
 	case *Filter:
-		return &Filter{n.Input, m.expr(n.Cond)}
+		return &Filter{Input: n.Input, Cond: m.expr(n.Cond), Deletes: n.Deletes}
 	case *Project:
 		return &Project{n.Input, m.aliases(n.Exprs)}
 	case *Aggregate:

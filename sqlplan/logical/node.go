@@ -104,6 +104,9 @@ type RangeScan struct {
 type Filter struct {
 	Input Node
 	Cond  Expr
+	// Deletes says that the other rows come out as deletes, for a table that is
+	// kept by key.
+	Deletes bool
 }
 
 // Project computes the listed columns.
