@@ -186,9 +186,10 @@ func (p *Project) ReadStatus() (*Status, error) {
 	if s == nil || err != nil || s.State != event.Running {
 		return s, err
 	}
+	// A lock that may not be looked at tells nothing.
 	holder, held, err := catalog.HolderOf(filepath.Join(root, filepath.FromSlash(catalog.LockPath(p.Name()))))
 	if err != nil || held && (holder.PID == s.PID || holder.PID == 0) {
-		return s, err
+		return s, nil
 	}
 	s.State, s.Reason = event.Stopped, fmt.Sprintf("its process %d is gone", s.PID)
 	for _, f := range s.Flows {
