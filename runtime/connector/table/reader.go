@@ -37,7 +37,7 @@ func (r *Reader) Open(ctx context.Context, sp connector.Split, spec connector.Sc
 	l := sp.Data.(located)
 	obj, err := r.Table.OpenFile(ctx, &l.file)
 	if errors.Is(err, stores.ErrNotExist) {
-		return nil, fmt.Errorf("data file %s is gone: it was cleaned up while it was still needed (version %d); run with --full-refresh, or keep files longer", sp.Name, l.snapshot.Version())
+		return nil, fmt.Errorf("data file %s is gone: it was removed, or cleaned up while it was still needed (version %d); restore it from a copy; otherwise the next run makes a view anew, and a streaming table needs --full-refresh", sp.Name, l.snapshot.Version())
 	}
 	if err != nil {
 		return nil, err
