@@ -42,7 +42,14 @@ func TestUpsertsWhateverTheBatches(t *testing.T) {
 	query("odd", "SELECT k, n FROM (SELECT k, count(*) AS n FROM STREAM(s) GROUP BY k) WHERE n & 1 = 1")
 	query("little", "SELECT k, sum(v) AS n, sum(w) AS m FROM STREAM(s) GROUP BY k HAVING sum(v) < 60 AND m & 3 <> 0 AND k <> '1'")
 	query("last", "SELECT k, v, w FROM (SELECT *, row_number() OVER (PARTITION BY k ORDER BY ts DESC, v, w, l, st.a, b) AS rn FROM STREAM(s)) WHERE rn = 1 AND v < 3")
-	doc.WriteString("  - {name: quiet, output_mode: update, keys: [k], sql: \"SELECT k, count(*) AS n FROM STREAM(s) GROUP BY k\", expectations: [{name: odd, expect: \"n % 2 = 1\", on_violation: drop}]}\n")
+	checked := func(name, sql, expect string) {
+		line := fmt.Sprintf("  - {name: %s, output_mode: update, keys: [k], sql: %q, expectations: [{name: e, expect: %q, on_violation: drop}, {name: seen, expect: %q}]}", name, sql, expect, expect)
+		doc.WriteString(line + "\n")
+		found = append(found, []string{line, name})
+	}
+	checked("dropped", "SELECT k, count(*) AS n FROM STREAM(s) GROUP BY k", "n % 2 = 1")
+	checked("twice", "SELECT k, count(*) AS n FROM STREAM(s) GROUP BY k HAVING count(*) & 1 = 1", "n & 2 = 2")
+	doc.WriteString("  - {name: quiet, output_mode: update, keys: [k], sql: \"SELECT k, 100 / n AS n FROM (SELECT k, count(*) AS n FROM STREAM(s) GROUP BY k) WHERE n & 1 = 1\"}\n")
 	whole := project(t, map[string]string{"pipeline.yml": doc.String()})
 	parts := project(t, map[string]string{"pipeline.yml": strings.Replace(doc.String(), "path: data,", "path: data, options: {maxFilesPerTrigger: \"1\"},", 1)})
 	rng := rand.New(rand.NewPCG(3, 1))

@@ -102,49 +102,68 @@ func (a *analyzer) keysStay(d *dataset, n logical.Node, t *rowTrace, keys []int)
 	d.done.broken = true
 }
 
-// deleting returns a plan in which the filters that may stop to be true delete
-// the row that was there, where nothing above them minds rows that are to go.
+// deleting returns a plan in which the filters and expectations that may stop to
+// be true delete the row that was there, where nothing above them minds rows
+// that are to go.
 func (t *rowTrace) deleting(plan *sqlplan.Plan) *sqlplan.Plan {
 	low := -1 // the lowest of them
 	for i, n := range t.path {
-		if f, ok := n.(*logical.Filter); ok && !t.lasting(f.Cond) {
+		if t.mayStop(n) {
 			low = i
 		}
 	}
 	if low < 0 {
 		return plan
 	}
-	for i, n := range t.path[:low] {
-		switch n.(type) {
+	for i, n := range t.path[:low+1] {
+		switch x := n.(type) {
 		case *logical.Project, *logical.Filter:
+		case *logical.Expect:
+			if x.DropErrors {
+				return plan
+			}
 		default:
 			return plan
 		}
 		fails := false
-		logical.EachExpr(t.path[i], func(e logical.Expr) { fails = fails || e != nil && logical.CanFail(e) })
-		if fails {
+		logical.EachExpr(n, func(e logical.Expr) { fails = fails || e != nil && logical.CanFail(e) })
+		if fails && i < low {
 			return plan
 		}
 	}
-	out := *plan
 	for _, n := range t.path[:low+1] {
-		if f, ok := n.(*logical.Filter); ok && !t.lasting(f.Cond) {
-			t.deletes[f] = true
+		if t.mayStop(n) {
+			t.deletes[n] = true
 		}
 	}
+	out := *plan
 	out.Node = t.marked(plan.Node)
 	return &out
 }
 
+// mayStop reports whether a node drops a row that it passed before.
+func (t *rowTrace) mayStop(n logical.Node) bool {
+	switch n.(type) {
+	case *logical.Filter, *logical.Expect:
+		return slices.ContainsFunc(t.conditions, func(c rowCondition) bool { return c.by == n && !t.lasting(c.cond) })
+	}
+	return false
+}
+
 func (t *rowTrace) marked(n logical.Node) logical.Node {
-	f, ok := n.(*logical.Filter)
 	m := logical.MapInputs(n, t.marked)
-	if !ok || !t.deletes[f] {
+	if !t.deletes[n] {
 		return m
 	}
-	k := *m.(*logical.Filter)
-	k.Deletes = true
-	return &k
+	switch x := m.(type) {
+	case *logical.Filter:
+		k := *x
+		k.Deletes, m = true, &k
+	case *logical.Expect:
+		k := *x
+		k.Deletes, m = true, &k
+	}
+	return m
 }
 
 // conditionsStay warns of conditions above the state that may stop to be true,
@@ -166,7 +185,7 @@ func (a *analyzer) conditionsStay(d *dataset, f *flow, t *rowTrace) {
 			what = "the expectation " + c.expectation
 		}
 		x := diag.AtSpan(file, at, "STALE_ROWS", fmt.Sprintf("a row of %s may stop to meet %s while its key goes on: the table then keeps the row as it last was", d.shown(), what))
-		a.list = append(a.list, x.WithHint("leave it out and filter where the table is read; conditions on keys, and those that stay true (count(*) >= n, max(x) > n), are safe").Warn())
+		a.list = append(a.list, x.WithHint("filter where the table is read; conditions on keys, those that stay true (count(*) >= n, max(x) > n), and those with nothing above that may fail are safe").Warn())
 		return
 	}
 }

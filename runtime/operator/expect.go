@@ -90,10 +90,12 @@ func (e *expect) push(lane int, b *column.Batch) error {
 		return err
 	}
 	switch {
-	case len(keep) == 0:
-		return nil
 	case len(keep) == b.Rows():
 		return e.out.push(lane, b)
+	case e.n.Deletes:
+		return pushDeletes(e.p.env.Pool, e.out, lane, b, keep)
+	case len(keep) == 0:
+		return nil
 	}
 	nb := selected(e.p.env.Pool, b, keep)
 	defer nb.Release()
@@ -107,6 +109,10 @@ func (e *expect) check(conds []*column.Vector, b *column.Batch, rows []int32) ([
 	keep := make([]int32, 0, len(rows))
 	var fail *ExpectationError
 	for _, r := range rows {
+		if b.Change != nil && b.Change[r] < 0 {
+			keep = append(keep, r) // no row of the dataset
+			continue
+		}
 		worst := logical.Warn
 		for i, c := range conds {
 			if isTrue(c, int(r)) {

@@ -83,7 +83,7 @@ func (f *filter) push(lane int, b *column.Batch) error {
 		return f.out.push(lane, b)
 	}
 	if f.deletes {
-		return f.pushDeletes(lane, b, rows)
+		return pushDeletes(f.p.env.Pool, f.out, lane, b, rows)
 	}
 	if len(rows) == 0 {
 		return nil
@@ -94,8 +94,8 @@ func (f *filter) push(lane int, b *column.Batch) error {
 }
 
 // pushDeletes passes all rows of b, those that are not among rows as deletes.
-func (f *filter) pushDeletes(lane int, b *column.Batch, rows []int32) error {
-	nb := b.Share(f.p.env.Pool)
+func pushDeletes(pool *column.Pool, out port, lane int, b *column.Batch, rows []int32) error {
+	nb := b.Share(pool)
 	defer nb.Release()
 	nb.Change = make([]int8, b.Len)
 	for i := range nb.Change {
@@ -106,7 +106,7 @@ func (f *filter) pushDeletes(lane int, b *column.Batch, rows []int32) error {
 			nb.Change[r] = b.Change[r]
 		}
 	}
-	return f.out.push(lane, nb)
+	return out.push(lane, nb)
 }
 
 // trueRows appends the selected rows of b for which c is true. Failed rows are

@@ -313,6 +313,9 @@ type Expect struct {
 	Dataset string
 	// DropErrors drops rows whose expressions fail, here and below.
 	DropErrors bool
+	// Deletes says that dropped rows come out as deletes, for a table that is
+	// kept by key.
+	Deletes bool
 }
 
 // StateInfo is what sqlplan/streaming fixes about a stateful operator before
