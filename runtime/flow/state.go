@@ -102,11 +102,11 @@ func (s *stateFiles) write(epoch int64, chain []state.Ref) ([]state.Ref, error) 
 	var err error
 	switch {
 	case len(s.drains) > 0 || s.changes.Bytes() >= looseBytes:
-		ref, err = s.store.WriteLoose(epoch, &s.changes, base, func() {
+		ref, err = s.store.WriteLoose(epoch, &s.changes, base, state.Later{Bytes: keyBytes * s.keys, Add: func() {
 			for _, drain := range s.drains {
 				drain()
 			}
-		})
+		}})
 	case s.changes.Len() > 0:
 		ref, err = s.store.Write(epoch, &s.changes, base)
 	default:
@@ -193,7 +193,10 @@ func (s *stateFiles) prepared(chain []state.Ref) error {
 
 // end waits for the background, or stops it when the run has failed, and
 // records what it has merged.
-func (s *stateFiles) end(db *checkpoint.DB, failed bool) error {
+func (s *stateFiles) end(db *checkpoint.DB, failed bool) (err error) {
+	if s.store != nil {
+		defer func() { err = errors.Join(err, s.store.Close()) }()
+	}
 	if s.job == nil {
 		return nil
 	}

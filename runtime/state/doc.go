@@ -7,7 +7,7 @@
 // that who writes them neither holds nor sorts them (loose.go), what goes by itself
 // (scope.go: Scope, Prune), Merge (merge.go: a tree of losers), how a chain is read
 // without it (restore.go), Store (store.go: what a flow calls), Compaction
-// (compact.go: a pure decision).
+// (compact.go: a pure decision), files that are written over (spare.go).
 //
 // A state is a chain of files, oldest first; of several entries for one key
 // the newest counts. The chain is what the checkpoint's record of an epoch
@@ -25,5 +25,5 @@
 // Ref the checksum of the whole, so damaged, cut or swapped files are refused,
 // never read as less state.
 //
-// runtime/flow imports it. It imports nothing of ours.
+// runtime/flow imports it. It imports stores for folders.
 package state

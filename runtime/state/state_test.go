@@ -46,6 +46,7 @@ func TestChainAgainstModel(t *testing.T) {
 	for try := range 3 {
 		s := Open(t.TempDir())
 		s.inline = 4000 * try // none, some, most
+		s.large = int64(500 * try)
 		want, chain := model{}, []Ref(nil)
 		for epoch := range int64(40) {
 			c := &Changes{}
@@ -68,21 +69,22 @@ func TestChainAgainstModel(t *testing.T) {
 			if rng.IntN(2) == 0 {
 				ref, err = s.Write(epoch, c, false)
 			} else {
-				ref, err = s.WriteLoose(epoch, c, false, func() {
+				ref, err = s.WriteLoose(epoch, c, false, Later{Bytes: rng.IntN(2) * SmallMerge, Add: func() {
 					for range rng.IntN(300) {
 						add()
 					}
-				})
+				}})
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
 			chain = append(chain, ref)
 			if from, ok := Compaction(chain, math.MaxInt64); ok {
+				before := chain
 				if chain, err = s.Compact(chain, from, nil); err != nil {
 					t.Fatal(err)
 				}
-				if err := s.Retain(chain); err != nil {
+				if err := s.Drop(before, chain); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -92,6 +94,9 @@ func TestChainAgainstModel(t *testing.T) {
 		}
 		if len(chain) > 14 {
 			t.Errorf("chain has %d files", len(chain))
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
 		}
 		files, _ := os.ReadDir(s.dir)
 		if len(files) > len(chain)+minMerge {
@@ -121,7 +126,7 @@ func TestDamage(t *testing.T) {
 		"in order": func(s *Store, epoch int64, c *Changes) (Ref, error) { return s.Write(epoch, c, false) },
 		"loose": func(s *Store, epoch int64, c *Changes) (Ref, error) {
 			c.Scope("op", Scope{At: 0, Passed: NotPassed})
-			return s.WriteLoose(epoch, c, false, func() {})
+			return s.WriteLoose(epoch, c, false, Later{Add: func() {}})
 		},
 	} {
 		t.Run(name, func(t *testing.T) { damage(t, write) })

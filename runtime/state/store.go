@@ -39,11 +39,13 @@ type Ref struct {
 // background beside Write: both touch files of their own only.
 type Store struct {
 	dir    string
-	inline int // size up to which a file is kept by the checkpoint
+	inline int   // size up to which a file is kept by the checkpoint
+	large  int64 // size from which room is asked for at once and spare files are used
+	spares spares
 }
 
 // Open returns the store in a folder, which is made with the first file.
-func Open(dir string) *Store { return &Store{dir, inlineBytes} }
+func Open(dir string) *Store { return &Store{dir: dir, inline: inlineBytes, large: SmallMerge} }
 
 const inlineBytes = 64 << 10
 
@@ -91,15 +93,21 @@ func (s *Store) create(p place, fill func(*Writer) error) (Ref, error) {
 	return ref, err
 }
 
-// WriteLoose is Write of changes that are many, of which more adds some only
+// Later are changes, about so many bytes of them, that Add adds.
+type Later struct {
+	Bytes int
+	Add   func()
+}
+
+// WriteLoose is Write of changes that are many, some of which are added only
 // now: a file in which they stand as they come.
-func (s *Store) WriteLoose(epoch int64, c *Changes, base bool, more func()) (Ref, error) {
-	ref, err := s.createFile(place{fmt.Sprintf("%012d", epoch), "log", c.Bytes(), c.scopes}, func(w io.Writer) (Ref, error) {
+func (s *Store) WriteLoose(epoch int64, c *Changes, base bool, later Later) (Ref, error) {
+	ref, err := s.createFile(place{fmt.Sprintf("%012d", epoch), "log", c.Bytes() + later.Bytes, c.scopes}, func(w io.Writer) (Ref, error) {
 		f := newLoose(w, c.scopes)
 		for _, o := range c.operators {
 			o.file.Store(f)
 		}
-		more()
+		later.Add()
 		for _, o := range c.operators {
 			o.file.Store(nil)
 			for i := range o.groups {
@@ -129,16 +137,16 @@ func (s *Store) createFile(p place, fill func(io.Writer) (Ref, error)) (ref Ref,
 		name = fmt.Sprintf("%s-%d.%s", p.name, n, p.kind)
 	}
 	tmp := filepath.Join(s.dir, name+".tmp")
-	f, err := os.Create(tmp)
+	large := int64(p.bytes) >= s.large
+	f, err := s.newFile(tmp, large)
 	if err != nil {
 		return Ref{}, fmt.Errorf("write state: %w", err)
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, f.Close(), os.Remove(tmp))
+			err = errors.Join(err, f.Close(), os.Remove(tmp), s.Close())
 		}
 	}()
-	large := p.bytes >= SmallMerge
 	if large {
 		allocate(f, int64(p.bytes))
 	}
@@ -305,7 +313,7 @@ func (s *Store) Drop(old []Ref, keep ...[]Ref) error {
 		if r.Inline || slices.ContainsFunc(keep, func(k []Ref) bool { return names(k, r.Name) }) {
 			continue
 		}
-		if err := os.Remove(filepath.Join(s.dir, r.Name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := s.remove(r); err != nil {
 			return fmt.Errorf("clean state: %w", err)
 		}
 	}
