@@ -12,7 +12,7 @@ import (
 )
 
 // upsertQuery finds the queries of testdata/upsert_keys whose keys are taken.
-var upsertQuery = regexp.MustCompile(`(?m)^  - \{name: (y\w+|ms|ce|cf|cd|sd|se), output_mode: update, keys: .*$`)
+var upsertQuery = regexp.MustCompile(`(?m)^  - \{name: (y\w+|ms|jd|ce|cf|cd|sd|se), output_mode: update, keys: .*$`)
 
 // Whatever the batches, a table kept by upsert whose keys and conditions are
 // taken without a word holds the same rows. Those that are refused or warned of

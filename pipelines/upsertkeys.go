@@ -138,7 +138,7 @@ func (t *keyTrace) joined(x *logical.Join) {
 			ids[c.Attr.ID] = true
 		}
 	}
-	ids = logical.NewDependencies(other).Closure(ids)
+	ids = logical.DependenciesOfEpoch(other).Closure(ids)
 	if oneRow(other, ids) {
 		return
 	}
@@ -328,7 +328,14 @@ func (t *keyTrace) ranks(x *logical.Window) []missingKey {
 	}
 	var out []missingKey
 	for _, p := range x.PartitionBy {
-		if ids := columnsOf(p); !within(ids, t.given) && !t.texts[logical.Text(p)] {
+		ids, text := columnsOf(p), logical.Text(p)
+		switch {
+		case t.texts[text]:
+		case !logical.Fixed(p) && len(ids) == 0: // the clock
+			out = append(out, missingKey{name: text})
+		case !logical.Fixed(p):
+			out = append(out, missingKey{name: partitionName(p)})
+		case !within(ids, t.given):
 			out = append(out, missingKey{name: partitionName(p), column: t.column(ids)})
 		}
 	}

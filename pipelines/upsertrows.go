@@ -39,7 +39,7 @@ func (a *analyzer) rowsStay(d *dataset, f *flow, keys []int) {
 		}
 	}
 	for _, n := range all {
-		t := newRowTrace(n)
+		t := newRowTrace(n, d.stateTTL.IsSet())
 		if t.maker == nil {
 			continue
 		}
@@ -98,7 +98,11 @@ func (a *analyzer) keysStay(d *dataset, n logical.Node, t *rowTrace, keys []int)
 		one, by = "rank in the partition stays", "the columns of PARTITION BY and the rank"
 	}
 	x := diag.AtSpan(d.file, place, "KEY_CHANGES", fmt.Sprintf("%s of %s changes while its %s: the rows under its older values would stay", strings.Join(names, ", "), d.shown(), one))
-	a.list = append(a.list, x.WithHint("take "+strings.Join(names, ", ")+" out of keys: "+by+" make them up"))
+	hint := "take " + strings.Join(names, ", ") + " out of keys: " + by + " make them up"
+	if t.rejoins {
+		hint += "; or join by columns that stay"
+	}
+	a.list = append(a.list, x.WithHint(hint))
 	d.done.broken = true
 }
 
@@ -303,13 +307,35 @@ func constantOf(n logical.Node, id logical.ColumnID) *logical.Literal {
 				return l
 			}
 		}
-	case *logical.Expect, *logical.Watermark, *logical.Generate, *logical.Window, *logical.Distinct, *logical.Deduplicate, *logical.TimeWindow, *logical.SessionWindow, *logical.Join:
+	case *logical.Expect, *logical.Watermark, *logical.Generate, *logical.Window, *logical.Distinct, *logical.Deduplicate, *logical.TimeWindow, *logical.SessionWindow:
+	case *logical.Join:
+		return constantOfJoin(x, id)
 	default:
 		return nil
 	}
 	for _, in := range n.Inputs() {
 		if logical.IndexOf(in.Output(), id) >= 0 {
 			return constantOf(in, id)
+		}
+	}
+	return nil
+}
+
+// constantOfJoin looks for it in the sides that a join does not fill with NULLs.
+func constantOfJoin(x *logical.Join, id logical.ColumnID) *logical.Literal {
+	var sides []logical.Node
+	switch x.Type {
+	case logical.InnerJoin, logical.CrossJoin:
+		sides = []logical.Node{x.Left, x.Right}
+	case logical.RightJoin:
+		sides = []logical.Node{x.Right}
+	case logical.LeftJoin, logical.SemiJoin, logical.AntiJoin, logical.MarkJoin, logical.SingleJoin:
+		sides = []logical.Node{x.Left}
+	case logical.FullJoin:
+	}
+	for _, side := range sides {
+		if logical.IndexOf(side.Output(), id) >= 0 {
+			return constantOf(side, id)
 		}
 	}
 	return nil
@@ -341,6 +367,7 @@ type rowTrace struct {
 	conditions []rowCondition
 	path       []logical.Node
 	deletes    map[logical.Node]bool // filters that delete what does not pass
+	rejoins    bool                  // a group may meet other rows of a joined table
 }
 
 // rowCondition drops rows above the operator that makes them.
@@ -350,12 +377,16 @@ type rowCondition struct {
 	expectation string
 }
 
-func newRowTrace(n logical.Node) *rowTrace {
+// newRowTrace follows a query; expires says that state is forgotten (state_ttl),
+// and what grew in it begins anew.
+func newRowTrace(n logical.Node, expires bool) *rowTrace {
 	path := rowPath(n)
 	t := &rowTrace{maker: maker(path), fixed: idSet{}, grows: map[logical.ColumnID]int{}, path: path, deletes: map[logical.Node]bool{}}
 	switch x := t.maker.(type) {
 	case *logical.Aggregate:
-		t.aggregate(x)
+		if t.aggregate(x); expires {
+			clear(t.grows)
+		}
 	case *logical.Window:
 		t.window(x)
 	case *logical.Distinct:
@@ -445,7 +476,11 @@ func (t *rowTrace) above(n, in logical.Node) {
 		if in == x.Right {
 			other, mine = x.Left, x.RightKeys
 		}
-		t.fix(other.Output())
+		if t.joinStays(x, mine, other.Output()) {
+			t.fix(other.Output())
+		} else {
+			t.rejoins = true
+		}
 		switch x.Type {
 		case logical.InnerJoin, logical.CrossJoin, logical.SemiJoin, logical.AntiJoin:
 			for _, e := range mine {
@@ -454,6 +489,22 @@ func (t *rowTrace) above(n, in logical.Node) {
 			t.condition(x, x.Cond, "")
 		}
 	}
+}
+
+// joinStays reports whether a row of a group meets the same rows of a table as
+// long as its group goes on.
+func (t *rowTrace) joinStays(x *logical.Join, mine []logical.Expr, other []logical.Attr) bool {
+	if slices.ContainsFunc(mine, func(e logical.Expr) bool { return !t.stays(e) }) {
+		return false
+	}
+	if x.Cond == nil {
+		return true
+	}
+	ids := columnsOf(x.Cond)
+	for _, c := range other {
+		delete(ids, c.ID)
+	}
+	return logical.Fixed(x.Cond) && within(ids, t.fixed)
 }
 
 func (t *rowTrace) condition(by logical.Node, e logical.Expr, expectation string) {

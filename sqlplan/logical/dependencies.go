@@ -9,7 +9,7 @@ import (
 )
 
 // dependency says that the values of the columns from give that of the column
-// to, in all rows of one epoch.
+// to, in all rows.
 type dependency struct {
 	from []ColumnID
 	to   ColumnID
@@ -23,12 +23,20 @@ type Dependencies struct {
 	list    []dependency
 	windows map[ColumnID]bool // columns of window(…) and session_window(…)
 	filled  map[ColumnID]bool // columns that a condition keeps from being NULL
+	held    map[string]bool   // texts of what a condition keeps true, or false
+	epoch   bool              // the clock stands still
 }
 
-// NewDependencies reads a query.
-func NewDependencies(n Node) *Dependencies {
-	d := &Dependencies{windows: windowColumns(n), filled: map[ColumnID]bool{}}
-	d.below(n) // for filled
+// NewDependencies reads a query: what it says of the rows of all epochs.
+func NewDependencies(n Node) *Dependencies { return dependencies(n, false) }
+
+// DependenciesOfEpoch are those of the rows of one epoch, in which the clock
+// stands still.
+func DependenciesOfEpoch(n Node) *Dependencies { return dependencies(n, true) }
+
+func dependencies(n Node, epoch bool) *Dependencies {
+	d := &Dependencies{windows: windowColumns(n), filled: map[ColumnID]bool{}, held: map[string]bool{}, epoch: epoch}
+	d.below(n) // for filled and held
 	d.list = nil
 	d.below(n)
 	return d
@@ -96,7 +104,9 @@ func (d *Dependencies) join(x *Join) {
 
 func (d *Dependencies) made(exprs []Alias) {
 	for _, e := range exprs {
-		d.given(e.Expr, e.Attr.ID)
+		if d.given(e.Expr, e.Attr.ID); d.held[Text(plain(e.Expr))] {
+			d.list = append(d.list, dependency{to: e.Attr.ID})
+		}
 		d.back([]ColumnID{e.Attr.ID}, e.Expr, false)
 	}
 }
@@ -110,10 +120,14 @@ func (d *Dependencies) condition(cond Expr) {
 			d.list = append(d.list, dependency{to: col.Attr.ID})
 		}
 		name, args := called(c)
+		d.holds(c)
 		switch {
 		case len(args) == 2 && (name == "=" || name == "<=>" || name == "equal_null" || name == "in"):
 			d.equal(args[0], args[1], name == "=" || name == "in")
 		case name == "isnull" || name == "not":
+			if name == "not" {
+				d.holds(args[0])
+			}
 			if col, ok := plain(args[0]).(*Column); ok {
 				d.list = append(d.list, dependency{to: col.Attr.ID})
 			}
@@ -121,12 +135,19 @@ func (d *Dependencies) condition(cond Expr) {
 	}
 }
 
+// holds notes an expression that is true, or false, of all rows.
+func (d *Dependencies) holds(e Expr) {
+	if e = plain(e); Fixed(e) {
+		d.held[Text(e)] = true
+	}
+}
+
 // equal adds what follows from a = b; filled says that they are not NULL.
 func (d *Dependencies) equal(a, b Expr, filled bool) {
-	if from, ok := reads(b); ok {
+	if from, ok := d.reads(b); ok {
 		d.back(from, a, filled)
 	}
-	if from, ok := reads(a); ok {
+	if from, ok := d.reads(a); ok {
 		d.back(from, b, filled)
 	}
 }
@@ -152,7 +173,7 @@ func (d *Dependencies) Filled(e Expr) bool {
 
 // given adds that an expression's columns give the column that it makes.
 func (d *Dependencies) given(e Expr, to ColumnID) {
-	if from, ok := reads(e); ok {
+	if from, ok := d.reads(e); ok {
 		d.list = append(d.list, dependency{from, to})
 	}
 }
@@ -178,7 +199,7 @@ func (d *Dependencies) back(from []ColumnID, e Expr, filled bool) {
 			known := true
 			for k, other := range x.Args {
 				if k != i && !nested(x) {
-					ids, ok := reads(other)
+					ids, ok := d.reads(other)
 					all, known = append(all, ids...), known && ok && (filled || d.Filled(other))
 				}
 			}
@@ -215,10 +236,27 @@ func invertible(x *Call) []int {
 		}
 	case name == "date_add" || name == "date_sub" || name == "negative" && args[0].Type().IsInteger():
 		return []int{0}
-	case name == "md5" || name == "sha1" || name == "sha2": // as far as anybody knows
+	case name == "md5" || name == "sha1" || name == "sha2" && hashes(args[1]): // as far as anybody knows
 		return []int{0}
+	case name == "unix_micros":
+		return []int{0}
+	case name == "concat":
+		var all []int
+		for i, a := range args {
+			if k := a.Type().Kind; k != schema.String && k != schema.Binary {
+				return nil // the end of an array may be that of the next
+			}
+			all = append(all, i)
+		}
+		return all
 	}
 	return nil
+}
+
+// hashes reports whether a length is one that sha2 has; of others it makes NULL.
+func hashes(length Expr) bool {
+	l, ok := plain(length).(*Literal)
+	return ok && !l.Value.IsNull(0) && slices.Contains([]string{"0", "224", "256", "384", "512"}, LiteralText(l.Value))
 }
 
 // withinDay recognises a constant interval of less than a day: of whole days,
@@ -260,8 +298,8 @@ func keepsApart(from, to schema.Type) bool {
 }
 
 // reads lists the columns that e is made from; false if they do not give it.
-func reads(e Expr) ([]ColumnID, bool) {
-	if Volatility(e) == funcs.Volatile || HasSubquery(e) {
+func (d *Dependencies) reads(e Expr) ([]ColumnID, bool) {
+	if v := Volatility(e); v == funcs.Volatile || v == funcs.Stable && !d.epoch || HasSubquery(e) {
 		return nil, false
 	}
 	ids := map[ColumnID]bool{}
