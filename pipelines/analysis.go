@@ -254,15 +254,17 @@ func (a *analyzer) compile(r reading, q query) *sqlplan.Plan {
 		return nil
 	}
 	var plan *sqlplan.Plan
-	list := a.compiled(r, func(cat sqlplan.Catalog, o sqlplan.Options) (list diag.List) {
+	run := func(cat sqlplan.Catalog, o sqlplan.Options) (list diag.List) {
 		if q.parsed != nil {
 			plan, list = sqlplan.CompileQuery(q.parsed, q.text, cat, o)
 		} else {
 			plan, list = sqlplan.Compile(q.text, cat, o)
 		}
 		return list
-	})
-	if !r.dataset.isTable() && r.dataset.kind != graph.Sink { // a view keeps no state itself: each flow that reads it says what its state is
+	}
+	list := a.compiled(r, run)
+	if !r.dataset.isTable() && r.dataset.kind != graph.Sink { // a view has no mode and keeps no state itself: each flow that reads it says what its state is
+		list = a.inAnyMode(r, list, run)
 		list = slices.DeleteFunc(list, func(x diag.Diagnostic) bool { return x.Code == "UNBOUNDED_STATE" })
 	}
 	a.list = append(a.list, list...)
@@ -270,6 +272,26 @@ func (a *analyzer) compile(r reading, q query) *sqlplan.Plan {
 		return nil
 	}
 	return plan
+}
+
+// inAnyMode compiles a view that one output mode does not allow under the others:
+// the flows that read it are held to theirs. It returns the fewest faults.
+func (a *analyzer) inAnyMode(r reading, list diag.List, run func(sqlplan.Catalog, sqlplan.Options) diag.List) diag.List {
+	of := func(x diag.Diagnostic) bool {
+		return x.Code == "STREAMING_OUTPUT_MODE.UNSUPPORTED_OPERATION" || x.Code == "_LEGACY_ERROR_TEMP_3102"
+	}
+	for _, m := range []logical.OutputMode{logical.Update, logical.Complete} {
+		if !slices.ContainsFunc(list, of) {
+			break
+		}
+		known := len(a.list)
+		r.o.Mode = m
+		if other := a.compiled(r, run); !other.HasErrors() || len(other) < len(list) {
+			list = other
+		}
+		a.saidOnce(known)
+	}
+	return list
 }
 
 // withoutChecks compiles a query that is broken without its expectations, so that

@@ -530,6 +530,10 @@ func TestKeyedFindings(t *testing.T) {
 // a partition, together are refused, with what is missing.
 func TestUpsertKeysTellRowsApart(t *testing.T) { findings(t, "upsert_keys") }
 
+// A view has no output mode: each flow that reads it is held to its own, at its
+// own place, and what no mode allows is said of the view.
+func TestViewsHaveNoOutputMode(t *testing.T) { findings(t, "view_modes") }
+
 // What is wrong with an expectation is said once, whatever the number of flows,
 // and hides nothing that is wrong with the table.
 func TestExpectationsHideNothing(t *testing.T) { findings(t, "expectations") }

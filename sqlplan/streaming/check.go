@@ -58,14 +58,27 @@ type checker struct {
 }
 
 func (c *checker) fail(at diag.Span, code diag.Code, format string, args ...any) {
-	if !at.IsValid() {
-		at = c.opts.Place
+	at = c.own(at)
+	c.diags = append(c.diags, diag.AtSpan(c.file(at), at, code, fmt.Sprintf(format, args...)))
+}
+
+// file is the one in which a place stands, nil if it is that of a view elsewhere.
+func (c *checker) file(at diag.Span) *diag.File {
+	if c.opts.Text == nil || c.opts.Text.File() == nil || c.opts.Text.File().Name != at.File {
+		return nil
 	}
-	var file *diag.File
-	if c.opts.Text != nil {
-		file = c.opts.Text.File()
+	return c.opts.Text.File()
+}
+
+// own is a place in the query itself for one that may be in a view: the view is
+// legal in some output mode, and the query is not in its own.
+func (c *checker) own(at diag.Span) diag.Span {
+	before := func(a, b diag.Pos) bool { return a.Line < b.Line || a.Line == b.Line && a.Column < b.Column }
+	whole := c.opts.Place
+	if !at.IsValid() || whole.IsValid() && (at.File != whole.File || before(at.Start, whole.Start) || before(whole.End, at.End)) {
+		return whole
 	}
-	c.diags = append(c.diags, diag.AtSpan(file, at, code, fmt.Sprintf(format, args...)))
+	return at
 }
 
 // place finds a place for a node: the first expression below it that has one.
@@ -189,7 +202,7 @@ func (c *checker) modes(root logical.Node) {
 	logical.WalkNode(root, func(n logical.Node) bool {
 		if c.opts.Mode == logical.Append && aggregates(n) && eventTimeKey(n) < 0 {
 			what := "aggregations"
-			c.diags = append(c.diags, c.withHint(place(n), outputMode,
+			c.diags = append(c.diags, c.withHint(c.own(place(n)), outputMode,
 				"Invalid streaming output mode: append. This output mode is not supported for streaming "+what+" without watermark on streaming DataFrames/DataSets.",
 				"declare a watermark on the stream (WATERMARK column DELAY OF INTERVAL ...) and group by that column or a window of it, or use output mode update"))
 			return false
@@ -210,11 +223,7 @@ func (c *checker) withHint(at diag.Span, code diag.Code, msg, hint string) diag.
 	if !at.IsValid() {
 		at = c.opts.Place
 	}
-	var file *diag.File
-	if c.opts.Text != nil {
-		file = c.opts.Text.File()
-	}
-	return diag.AtSpan(file, at, code, msg).WithHint(hint)
+	return diag.AtSpan(c.file(at), at, code, msg).WithHint(hint)
 }
 
 func statefulBelow(n logical.Node) bool {

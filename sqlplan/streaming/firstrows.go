@@ -41,7 +41,7 @@ func (c *checker) window(w *logical.Window) {
 				"group by window(...), or keep the first rows of each partition: row_number() OVER (PARTITION BY ... ORDER BY ...) with a filter on it"))
 		}
 	case c.opts.Mode == logical.Append && (k != 1 || orderTime(w) < 0):
-		c.diags = append(c.diags, c.withHint(at, outputMode,
+		c.diags = append(c.diags, c.withHint(c.own(at), outputMode,
 			"In append mode row_number() over a stream gives only the first row of each partition by event time.",
 			"order by the column with the watermark, ascending, and keep row number 1; or use output mode update"))
 	}
