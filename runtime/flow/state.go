@@ -26,6 +26,7 @@ type stateFiles struct {
 	// drains hand out the rest of the changes, keys of them.
 	drains []func()
 	keys   int
+	bytes  int // about what the changes take
 	// chain is that of the newest prepared epoch, before that of the one before:
 	// it can still be gone back to.
 	chain, before []state.Ref
@@ -65,6 +66,7 @@ func (e *Execution) collect() error {
 		}
 	}
 	s.renewal.last = s.keys + s.changes.Len()
+	s.bytes = s.changed()
 	return nil
 }
 
@@ -102,7 +104,7 @@ func (s *stateFiles) write(epoch int64, chain []state.Ref) ([]state.Ref, error) 
 	var err error
 	switch {
 	case len(s.drains) > 0 || s.changes.Bytes() >= looseBytes:
-		ref, err = s.store.WriteLoose(epoch, &s.changes, base, state.Later{Bytes: keyBytes * s.keys, Add: func() {
+		ref, err = s.store.WriteLoose(epoch, &s.changes, base, state.Later{Bytes: s.bytes, Add: func() {
 			for _, drain := range s.drains {
 				drain()
 			}

@@ -93,7 +93,8 @@ func (s *Store) create(p place, fill func(*Writer) error) (Ref, error) {
 	return ref, err
 }
 
-// Later are changes, about so many bytes of them, that Add adds.
+// Later adds changes that may come beside others: Bytes is about what all of
+// the file will take.
 type Later struct {
 	Bytes int
 	Add   func()
@@ -102,7 +103,7 @@ type Later struct {
 // WriteLoose is Write of changes that are many, some of which are added only
 // now: a file in which they stand as they come.
 func (s *Store) WriteLoose(epoch int64, c *Changes, base bool, later Later) (Ref, error) {
-	ref, err := s.createFile(place{fmt.Sprintf("%012d", epoch), "log", c.Bytes() + later.Bytes, c.scopes}, func(w io.Writer) (Ref, error) {
+	ref, err := s.createFile(place{fmt.Sprintf("%012d", epoch), "log", later.Bytes, c.scopes}, func(w io.Writer) (Ref, error) {
 		f := newLoose(w, c.scopes)
 		for _, o := range c.operators {
 			o.file.Store(f)
