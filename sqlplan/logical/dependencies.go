@@ -16,9 +16,10 @@ type dependency struct {
 }
 
 // Dependencies are what a query says of its columns, wherever in it they are:
-// which of them give which others. What is true of the rows below a node is true of those above as long as one
-// row below makes one above; of a group, its columns are those that are equal
-// in all its rows.
+// which of them give which others. What is true of the rows below a node is true
+// of those above as long as one row below makes one above; of a group, its
+// columns are those that are equal in all its rows. What a condition holds true
+// or false has one value where it is selected or grouped by.
 type Dependencies struct {
 	list    []dependency
 	windows map[ColumnID]bool // columns of window(…) and session_window(…)
