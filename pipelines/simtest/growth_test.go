@@ -179,11 +179,11 @@ func TestSoakManyKeys(t *testing.T) {
 	}
 	used := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	run(t, dir, pipelines.RunOptions{})
-	r, list, err := pipelines.OpenReader(ctx, pipelines.LoadOptions{Path: dir})
+	r, list, err := pipelines.OpenReader(t.Context(), pipelines.LoadOptions{Path: dir})
 	if err != nil || list.HasErrors() {
 		t.Fatal(err, list.Render())
 	}
-	infos, err := r.Checkpoints(ctx, true)
+	infos, err := r.Checkpoints(t.Context(), true)
 	if err != nil {
 		t.Fatal(err)
 	}
