@@ -1,6 +1,7 @@
 package funcs
 
 import (
+	"slices"
 	"testing"
 	"unicode/utf8"
 )
@@ -45,6 +46,10 @@ func FuzzRegexp(f *testing.F) {
 	for _, p := range []string{`^(a)\1$`, `[a-z&&[^b]]+`, `a*+b`, `\p{Alpha}{2,}`, `(?i)x$`, `\Qa.b\E`, `(?<n>b)`, `[\w.-]+@`, `(`, `[`, `\`, `{1}`, `(?U)\w`, `a{2`, `\u0041`} {
 		f.Add(p, "ab\n")
 	}
+	for _, c := range [][2]string{{`(&|^)id=([^&]*)`, "a?b=1&id=7"}, {`(&|^)id=([^&]*)`, "a?b=1"}, {`(?i)ab+c`, "xABBc"}, {`x(ab|cd){2,}y$`, "xabcdy\n"},
+		{`(ab)*c?`, "abd"}, {`(?:foo)+|bar`, "bar"}, {"a\uFFFD", "a\xff"}, {`a(bc){0,3}d`, "ad"}} {
+		f.Add(c[0], c[1])
+	}
 	f.Fuzz(func(t *testing.T, p, s string) {
 		if len(p) > 40 || len(s) > 40 {
 			return
@@ -56,6 +61,12 @@ func FuzzRegexp(f *testing.F) {
 		at := m.find([]byte(s), 0, nil)
 		if len(at) > 0 && (at[0] < 0 || at[1] > len(s) || at[0] > at[1]) {
 			t.Errorf("%q finds %v in %q", p, at, s)
+		}
+		if plain, ok := m.(linearMatcher); ok { // without the text that each match contains
+			plain.needs = nil
+			if want := plain.find([]byte(s), 0, nil); !slices.Equal(at, want) || m.test([]byte(s)) != plain.test([]byte(s)) {
+				t.Errorf("%q finds %v in %q, want %v", p, at, s, want)
+			}
 		}
 	})
 }

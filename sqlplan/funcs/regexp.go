@@ -1,11 +1,13 @@
 package funcs
 
 import (
+	"bytes"
 	"errors"
 	"regexp"
 	"regexp/syntax"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/dlclark/regexp2/v2"
 )
@@ -30,7 +32,11 @@ func compileRegexp(pattern string) (matcher, error) {
 	if !t.backtrack {
 		if re, err := regexp.Compile(t.linear); err == nil {
 			m := linearMatcher{re: re}
-			if tree, err := syntax.Parse(t.linear, syntax.Perl); err == nil && matchesEmpty(tree) {
+			tree, err := syntax.Parse(t.linear, syntax.Perl)
+			if err == nil {
+				m.needs = []byte(literalOf(tree))
+			}
+			if err == nil && matchesEmpty(tree) {
 				if looksAround(tree) {
 					if slow, err := regexp2.Compile(t.full, regexp2.None); err == nil {
 						m.around = &backtrackMatcher{slow}
@@ -56,6 +62,7 @@ func compileRegexp(pattern string) (matcher, error) {
 
 type linearMatcher struct {
 	re     *regexp.Regexp
+	needs  []byte            // each match contains it; to look for it costs little
 	slow   *backtrackMatcher // for texts that end in a line break
 	empty  []int             // the match of an empty text, if it matches one anywhere
 	around *backtrackMatcher // for all, of a pattern whose empty matches depend on what is around
@@ -64,6 +71,9 @@ type linearMatcher struct {
 func (m linearMatcher) groups() int { return m.re.NumSubexp() }
 
 func (m linearMatcher) find(s []byte, from int, at []int) []int {
+	if !bytes.Contains(s, m.needs) {
+		return at[:0]
+	}
 	if n := len(s); m.slow != nil && n > 0 && (s[n-1] == '\n' || s[n-1] == '\r') {
 		return m.slow.find(s, from, at)
 	}
@@ -81,6 +91,9 @@ func (m linearMatcher) find(s []byte, from int, at []int) []int {
 }
 
 func (m linearMatcher) all(s []byte, f func(at []int) bool) {
+	if !bytes.Contains(s, m.needs) {
+		return
+	}
 	if n := len(s); m.slow != nil && n > 0 && (s[n-1] == '\n' || s[n-1] == '\r') {
 		m.slow.all(s, f)
 		return
@@ -112,6 +125,29 @@ func (m linearMatcher) all(s []byte, f func(at []int) bool) {
 	if m.empty != nil && end >= 0 {
 		behind()
 	}
+}
+
+// literalOf is the longest text found that each match of a pattern contains.
+func literalOf(t *syntax.Regexp) (longest string) {
+	switch t.Op {
+	case syntax.OpLiteral:
+		if t.Flags&syntax.FoldCase == 0 && !slices.Contains(t.Rune, utf8.RuneError) { // which broken bytes are too
+			return string(t.Rune)
+		}
+	case syntax.OpCapture, syntax.OpPlus:
+		return literalOf(t.Sub[0])
+	case syntax.OpRepeat:
+		if t.Min > 0 {
+			return literalOf(t.Sub[0])
+		}
+	case syntax.OpConcat:
+		for _, sub := range t.Sub {
+			if x := literalOf(sub); len(x) > len(longest) {
+				longest = x
+			}
+		}
+	}
+	return longest
 }
 
 // matchesEmpty is whether a pattern can match an empty text.
@@ -179,6 +215,9 @@ func (m *backtrackMatcher) all(s []byte, f func(at []int) bool) {
 }
 
 func (m linearMatcher) test(s []byte) bool {
+	if !bytes.Contains(s, m.needs) {
+		return false
+	}
 	if n := len(s); m.slow != nil && n > 0 && (s[n-1] == '\n' || s[n-1] == '\r') {
 		return m.slow.test(s)
 	}
